@@ -1,0 +1,117 @@
+"""Finds scenarios, plans, corpora, adjudicators and policies by name: the user's folder first, then the
+bundled ones. Files are loaded by path, never imported as packages: a user's own ``scenarios/`` would
+shadow a package of that name.
+"""
+
+import dataclasses
+import difflib
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
+
+from soakproof.errors import UsageError
+from soakproof.scenario import Scenario
+
+T = TypeVar("T")
+_PACKAGE = Path(__file__).parent
+_CHECKOUT = _PACKAGE.parent.parent
+
+
+def bundled(room: str) -> Path:
+    """The folder of a room that came with the program: beside src/ in a checkout, inside a wheel."""
+    inside = _PACKAGE / room
+    return inside if inside.is_dir() else _CHECKOUT / room
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """Names to files. ``here`` is the folder whose own ``scenarios/`` and ``adjudicators/`` come first."""
+
+    here: Path
+
+    def folders(self, room: str) -> list[Path]:
+        """The folders of a room, the user's first, without repeats."""
+        found = [self.here / room, bundled(room)]
+        return list(dict.fromkeys(f.resolve() for f in found if f.is_dir()))
+
+    def files(self, room: str, suffix: str, inner: str = "") -> dict[str, Path]:
+        """Stem to file; the user's file of a stem hides the bundled one."""
+        found: dict[str, Path] = {}
+        for folder in self.folders(room):
+            for path in sorted((folder / inner).glob(f"*{suffix}")):
+                if not path.name.startswith(("_", ".")):
+                    found.setdefault(path.stem, path)
+        return found
+
+    def find(self, what: str, room: str, suffix: str, name: str) -> Path:
+        """The file of a name, or of a path that ends in the suffix."""
+        if name.endswith(suffix) and Path(name).is_file():
+            return Path(name)
+        known = self.files(room, suffix)
+        if name in known:
+            return known[name]
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UsageError(
+            f"no {what} is called {name!r}", f"{hint}there are: {', '.join(sorted(known)) or 'none'}"
+        )
+
+    def plan(self, name: str) -> Path:
+        return self.find("plan", "scenarios", ".toml", name)
+
+    def policy(self, name: str) -> Path:
+        return self.find("policy", "adjudicators", ".toml", name)
+
+    def scenario(self, name: str) -> type[Scenario]:
+        """The Scenario class of scenarios/<name>.py."""
+        return load_class(self.find("scenario", "scenarios", ".py", name), Scenario)
+
+    def corpora(self) -> dict[str, tuple[str, ...]]:
+        """Stem to lines of every file in scenarios/prompts/."""
+        texts = {
+            s: p.read_text(encoding="utf-8") for s, p in self.files("scenarios", ".txt", "prompts").items()
+        }
+        return {stem: tuple(line for line in text.split("\n") if line) for stem, text in texts.items()}
+
+
+def load_class(path: Path, base: type[T]) -> type[T]:
+    """The one concrete dataclass of ``base`` that a file defines."""
+    module = _load(path)
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, base) and value.__module__ == module.__name__
+    ]
+    if len(found) != 1:
+        names = ", ".join(c.__name__ for c in found) or "none"
+        raise UsageError(f"{path} must define one {base.__name__}; it defines {names}")
+    if not dataclasses.is_dataclass(found[0]):
+        raise UsageError(
+            f"{path}: {found[0].__name__} is not a dataclass", "write @dataclass(frozen=True) above it"
+        )
+    return found[0]
+
+
+def _load(path: Path) -> ModuleType:
+    name = f"soakproof_file_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:12]}_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+    return module
+
+
+def digests(paths: Iterable[Path]) -> dict[str, str]:
+    """File name to SHA-256, for run.json."""
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}

@@ -1,0 +1,28 @@
+"""Errors that end in a message and an exit code, never in a traceback.
+
+Exit codes: 0 clean or PASS, 1 raw failures or FAIL, 2 INCONCLUSIVE, 3 could not be carried out or ERROR,
+64 wrong usage (the EX_USAGE of sysexits.h).
+"""
+
+EXIT_OK, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_USAGE = 0, 1, 2, 3, 64
+
+
+class SoakproofError(Exception):
+    """A fault that the user must hear about in words; ``exit_code`` says how the command ends."""
+
+    exit_code = EXIT_ERROR
+
+
+class UsageError(SoakproofError):
+    """The user's input is wrong: says what was expected, what was found, and what to do next."""
+
+    exit_code = EXIT_USAGE
+
+    def __init__(self, problem: str, hint: str = "") -> None:
+        super().__init__(f"{problem}\n  {hint}" if hint else problem)
+        self.problem = problem
+        self.hint = hint
+
+
+class RecorderError(SoakproofError):
+    """Evidence could not be written (a full disk, say): the run stops and keeps what it has."""

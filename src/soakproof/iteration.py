@@ -1,0 +1,122 @@
+"""Steps one scenario's generator and keeps the books; both drivers share it. No I/O.
+
+A driver calls `begin`, carries out what it is handed, and calls `reply` or `fail` with what came of it,
+until it is handed None. Then `result` has the checks, those never reached included, and how it ended.
+"""
+
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from soakproof.records import IterationEnd
+from soakproof.scenario import (
+    Ask,
+    AskFailed,
+    Checked,
+    Finish,
+    IterationContext,
+    Released,
+    Reply,
+    Scenario,
+    Start,
+    Together,
+    Yield,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How an iteration ended, with every declared check in it exactly once or more."""
+
+    end: IterationEnd
+    reason: str
+    checked: tuple[Checked, ...]
+    counts: dict[str, float]
+
+
+class Stopped(BaseException):
+    """Thrown into a scenario when the run stops; a scenario must let it pass."""
+
+
+class Stepper:
+    """Runs one iteration of one scenario, a step at a time."""
+
+    def __init__(self, scenario: Scenario, context: IterationContext) -> None:
+        self._scenario = scenario
+        self._context = context
+        self._script = scenario.iterate(context)
+        self._end: IterationEnd | None = None
+        self._reason = ""
+
+    def begin(self) -> Yield | None:
+        return self._step(lambda: next(self._script))
+
+    def reply(self, value: Reply) -> Yield | None:
+        return self._step(lambda: self._script.send(value))
+
+    def fail(self, failed: AskFailed) -> Yield | None:
+        return self._step(lambda: self._script.throw(failed))
+
+    def stop(self, reason: str) -> None:
+        """End the iteration because the run ends. Whatever the scenario has not checked is unknown."""
+        if self._end is not None:
+            return
+        try:
+            self._script.throw(Stopped(reason))
+        except (Stopped, StopIteration):
+            self._finish("stopped", reason)
+        except Exception as error:
+            self._finish("broken", f"raised while it was stopped: {_told(error)}")
+        else:
+            self._finish("broken", "the scenario yields while it is being stopped: let the stop pass")
+
+    def _step(self, advance: Callable[[], Yield]) -> Yield | None:
+        try:
+            wanted = advance()
+        except StopIteration:
+            self._finish("completed", "")
+        except AskFailed as failed:
+            self._finish("failed", str(failed))
+        except Exception as error:
+            self._finish("broken", _told(error))
+        else:
+            if isinstance(wanted, (Ask, Together, Start, Finish, Released)):
+                return wanted
+            self._finish(
+                "broken",
+                f"yielded {type(wanted).__name__}; a scenario yields Ask, Together, Start, "
+                "Finish or Released",
+            )
+        return None
+
+    def _finish(self, end: IterationEnd, reason: str) -> None:
+        self._end, self._reason = end, reason
+        try:
+            self._script.close()
+        except RuntimeError as error:  # a generator that yields in `finally`
+            self._end, self._reason = "broken", f"the scenario yields in a `finally`: {error}"
+
+    def result(self) -> Result:
+        """Every declared check, with those not reached as unknown; undeclared ones make it broken."""
+        assert self._end is not None, "result() before the end"
+        seen = Counter(c.name for c in self._context.checked)
+        undeclared = sorted(set(seen) - set(self._scenario.checks))
+        end, reason = self._end, self._reason
+        if undeclared and end != "broken":
+            end, reason = "broken", f"checks that the scenario does not declare: {', '.join(undeclared)}"
+        why = reason or "the scenario ended without it"
+        missing = [
+            Checked(name, None, "unreached", f"not reached: {why}", ())
+            for name in self._scenario.checks
+            if name not in seen
+        ]
+        known = [c for c in self._context.checked if c.name in self._scenario.checks]
+        return Result(end, reason, tuple(known + missing), dict(self._context.counts))
+
+
+def _told(error: BaseException) -> str:
+    """The error and the scenario's own line that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"

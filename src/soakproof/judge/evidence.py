@@ -1,0 +1,81 @@
+"""A run's evidence as adjudicators see it. Built from records that somebody else has read; no I/O."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from soakproof.clock import NS
+from soakproof.records import Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything a run recorded, by kind, in order of time. Times are nanoseconds on the run clock."""
+
+    run: Mapping[str, Any]  # run.json
+    raw: Mapping[str, Any] | None  # raw.json
+    records: tuple[Record, ...]
+    nodes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()  # lines that could not be read
+    seal_problems: tuple[str, ...] = ()
+    recovered: bool = False
+    id: str = field(default="")
+
+    def _of(self, kind: type) -> Iterable[Any]:
+        return (r for r in self.records if type(r) is kind)
+
+    @cached_property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Closed exchanges, by when they were sent."""
+        return tuple(sorted(self._of(Exchange), key=lambda e: e.sent_ns))
+
+    @cached_property
+    def opened(self) -> tuple[Opened, ...]:
+        return tuple(sorted(self._of(Opened), key=lambda o: o.sent_ns))
+
+    @cached_property
+    def unclosed(self) -> tuple[Opened, ...]:
+        """Requests that were sent and of whose end nothing is known."""
+        closed = {e.id for e in self.exchanges}
+        return tuple(o for o in self.opened if o.id not in closed)
+
+    @cached_property
+    def checks(self) -> tuple[Check, ...]:
+        return tuple(sorted(self._of(Check), key=lambda c: c.t_ns))
+
+    @cached_property
+    def iterations(self) -> tuple[Iteration, ...]:
+        return tuple(sorted(self._of(Iteration), key=lambda i: i.started_ns))
+
+    @cached_property
+    def kernel(self) -> tuple[KernelEvent, ...]:
+        return tuple(sorted(self._of(KernelEvent), key=lambda k: k.t_ns))
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(sorted(self._of(Event), key=lambda e: e.t_ns))
+
+    @cached_property
+    def samples(self) -> Mapping[str, tuple[Sample, ...]]:
+        """Samples by source, each in order of time."""
+        found: dict[str, list[Sample]] = {}
+        for sample in self._of(Sample):
+            found.setdefault(sample.source, []).append(sample)
+        return {source: tuple(sorted(s, key=lambda x: x.due_ns)) for source, s in found.items()}
+
+    @property
+    def plan(self) -> Mapping[str, Any]:
+        """The plan as resolved, from run.json."""
+        return self.run.get("plan") or {}
+
+    @property
+    def target(self) -> Mapping[str, Any]:
+        """The target's identity, from run.json."""
+        return self.run.get("target") or {}
+
+    @cached_property
+    def duration(self) -> float | None:
+        """Seconds of load, from its start to its end; None when the end is not known."""
+        started, ended = self.run.get("load_started_ns"), self.run.get("load_ended_ns")
+        return None if started is None or ended is None else (ended - started) / NS

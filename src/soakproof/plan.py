@@ -1,0 +1,171 @@
+"""A plan: what a soak does, from TOML to frozen, validated values.
+
+duration = "30m"
+deck = 43
+[mix]                       # iterations of each kind in one deck
+structured_json = 10
+[kind.long_prose]           # options of a kind; `scenario` where its name is not the kind's
+prompt = "6000 tokens"
+[bounds]
+between_tokens = "60s"
+[[threshold]]
+name = "prose-rate"
+that = "generation_rate{long_prose} each >= 17 tokens/s"
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from soakproof.catalog import Catalog
+from soakproof.errors import UsageError
+from soakproof.scenario import Scenario
+from soakproof.settings import build, read_toml
+from soakproof.units import Seconds, Tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How long an exchange may take. Waiting for the first token grows with the work before it."""
+
+    connect: Seconds = Seconds(10)
+    first_token: Seconds = Seconds(120)  # with an empty prompt and a free slot
+    first_token_per_1000: Seconds = Seconds(
+        60
+    )  # for each 1,000 prompt tokens: its own, its neighbours', queued
+    between_tokens: Seconds = Seconds(60)  # a stall is longer than this
+    total: Seconds = Seconds(1800)
+
+    def first_token_bound(self, prompt_tokens: float) -> float:
+        """Seconds to the first token with so many prompt tokens of all requests in flight to work off."""
+        return self.first_token + self.first_token_per_1000 * prompt_tokens / 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchSettings:
+    """The watch's schedule."""
+
+    interval: Seconds = Seconds(1)
+    slots_every: Seconds = Seconds(2.5)  # faster polling delays llama.cpp's own notice of a disconnect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """A raw threshold; ``that`` is its text, which every report shows as it was written."""
+
+    name: str
+    that: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of traffic: a scenario with its options, and its count in a deck."""
+
+    name: str
+    scenario: Scenario
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a soak does. ``kinds`` has the mix in the plan's order."""
+
+    name: str
+    title: str = ""
+    duration: Seconds = Seconds(1800)
+    users: int = 4
+    seed: int = 1
+    drain: Seconds = Seconds(60)  # how long a stop waits for streams in flight
+    queueing: bool = False  # let requests queue in the server: no permits
+    deck: int = 0  # the sum of the mix, when the plan wants it checked
+    kinds: tuple[Kind, ...] = ()
+    bounds: Bounds = field(default_factory=Bounds)
+    watch: WatchSettings = field(default_factory=WatchSettings)
+    thresholds: tuple[Threshold, ...] = ()
+    source: str = ""  # the TOML text, kept in run.json
+
+    def kind(self, name: str) -> Kind:
+        return next(k for k in self.kinds if k.name == name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Document:
+    """The TOML's own form."""
+
+    title: str = ""
+    duration: Seconds = Seconds(1800)
+    users: int = 4
+    seed: int = 1
+    drain: Seconds = Seconds(60)
+    queueing: bool = False
+    deck: int = 0
+    mix: dict[str, int] = field(default_factory=dict)
+    kind: dict[str, dict[str, Any]] = field(default_factory=dict)
+    bounds: Bounds = field(default_factory=Bounds)
+    watch: WatchSettings = field(default_factory=WatchSettings)
+    threshold: tuple[Threshold, ...] = ()
+
+
+def load_plan(catalog: Catalog, name: str) -> Plan:
+    """The plan of a name or a file. Raises UsageError for anything in it that is wrong."""
+    path = catalog.plan(name)
+    document = build(_Document, read_toml(path), path.name)
+    where = path.name
+    kinds = _kinds(catalog, document.mix, document.kind, where)
+    total = sum(document.mix.values())
+    if document.deck and document.deck != total:
+        raise UsageError(
+            f"{where}: the mix adds up to {total}, and deck says {document.deck}", "make them agree"
+        )
+    if document.users < 1:
+        raise UsageError(f"{where}: users: expected at least 1, found {document.users}")
+    names = [t.name for t in document.threshold]
+    if len(set(names)) != len(names):
+        raise UsageError(f"{where}: two thresholds have the same name", "each needs a name of its own")
+    return Plan(
+        name=path.stem,
+        title=document.title,
+        duration=document.duration,
+        users=document.users,
+        seed=document.seed,
+        drain=document.drain,
+        queueing=document.queueing,
+        deck=total,
+        kinds=kinds,
+        bounds=document.bounds,
+        watch=document.watch,
+        thresholds=document.threshold,
+        source=path.read_text(encoding="utf-8"),
+    )
+
+
+def _kinds(
+    catalog: Catalog, mix: Mapping[str, int], options: Mapping[str, dict[str, Any]], where: str
+) -> tuple[Kind, ...]:
+    if not mix or not any(mix.values()):
+        raise UsageError(
+            f"{where}: the mix names no scenario", "write [mix] with at least one kind and its count"
+        )
+    for name in options:
+        if name not in mix:
+            raise UsageError(f"{where}: [kind.{name}] is not in the mix", f"the mix has: {', '.join(mix)}")
+    kinds = []
+    for name, count in mix.items():
+        if not 0 <= count <= 10_000:
+            raise UsageError(f"{where}: mix: {name}: expected 0 to 10000 iterations, found {count}")
+        if count:
+            kinds.append(Kind(name, make_scenario(catalog, name, options.get(name, {}), where), count))
+    return tuple(kinds)
+
+
+def make_scenario(catalog: Catalog, kind: str, options: Mapping[str, Any], where: str) -> Scenario:
+    """The scenario of a kind with its options set."""
+    rest = dict(options)
+    made = catalog.scenario(str(rest.pop("scenario", kind)))
+    return build(made, rest, f"{where}: [kind.{kind}]")
+
+
+def prompt_tokens(characters: int, chars_per_token: float) -> Tokens:
+    """An estimate of a prompt's size."""
+    return Tokens(characters / max(chars_per_token, 0.1))

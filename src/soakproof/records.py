@@ -1,0 +1,280 @@
+"""What a run writes down: one frozen record, one line of JSON. No I/O here.
+
+Every time is on the run clock (`soakproof.clock`), in nanoseconds; every field that may be unknown is
+None when it is unknown, never 0. `encode` and `decode` are each other's inverse for every record.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Any, Literal, TypeVar
+
+import msgspec
+import orjson
+
+Outcome = Literal["ok", "fail", "unknown"]
+CheckOutcome = Literal["pass", "fail", "unknown"]
+SourceState = Literal["value", "unsupported", "denied", "timeout", "error"]
+Party = Literal["ours", "front", "backend", "server", "host", "model"]
+
+
+class Failure(StrEnum):
+    """Why an exchange did not succeed. `FAULT` says whose fault each is, as far as it can be known."""
+
+    CONFIGURATION = "configuration"  # refused because of what we asked: unknown model, bad key, bad field
+    CONTEXT = "context"  # the prompt does not fit the context
+    GENERATOR = "generator"  # the tester itself failed
+    BUDGET = "budget"  # max_tokens was spent on reasoning, nothing was left for the answer
+    CONNECT = "connect"  # no connection
+    RESET = "reset"  # the connection broke before the answer was whole
+    HTTP_STATUS = "http_status"  # a status of 5xx, or one that fits no other class
+    ERROR_EVENT = "error_event"  # an error inside a stream that began with status 200
+    BACKEND_LOST = "backend_lost"  # the front says that its backend died or was reset
+    CUT = "cut"  # the stream ended in good order without a finish reason
+    PROTOCOL = "protocol"  # not what the API promises: HTML, unframed JSON, no events at all
+    FRAME = "frame_over_limit"  # one event larger than the reader's bound
+    HEADERS_TIMEOUT = "headers_timeout"
+    FIRST_TOKEN_TIMEOUT = "first_token_timeout"
+    STALL = "stall"  # the connection stayed open and tokens stopped
+    TOTAL_TIMEOUT = "total_timeout"
+    EMPTY = "empty"  # finished well, with no text at all
+    STOPPED = "stopped"  # ended by the tester's own stop: outcome unknown
+
+
+FAULT: Mapping[Failure, Party] = {
+    Failure.CONFIGURATION: "ours",
+    Failure.CONTEXT: "ours",
+    Failure.GENERATOR: "ours",
+    Failure.BUDGET: "ours",
+    Failure.CONNECT: "front",
+    Failure.RESET: "server",
+    Failure.HTTP_STATUS: "server",
+    Failure.ERROR_EVENT: "backend",
+    Failure.BACKEND_LOST: "backend",
+    Failure.CUT: "server",
+    Failure.PROTOCOL: "front",
+    Failure.FRAME: "server",
+    Failure.HEADERS_TIMEOUT: "front",
+    Failure.FIRST_TOKEN_TIMEOUT: "server",
+    Failure.STALL: "server",
+    Failure.TOTAL_TIMEOUT: "server",
+    Failure.EMPTY: "model",
+    Failure.STOPPED: "ours",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """A request as it was sent: written before its first byte leaves, so that a killed run shows it."""
+
+    id: str
+    node: str
+    scenario: str  # the plan's kind
+    iteration: int
+    role: str
+    seed: int  # unique in the run; the backend's /slots shows it in params.seed
+    due_ns: int
+    sent_ns: int
+    model_asked: str
+    stream: bool
+    max_tokens: int
+    prompt_chars: int
+    prompt_digest: str  # SHA-256 of the messages as sent
+    secrets: tuple[str, ...] = ()  # nonces that its own prompt holds
+    cancel_planned: str | None = None  # such as "after 20 tokens"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A request and all that came of it. Flat: every later tool reads this one record."""
+
+    id: str
+    node: str
+    scenario: str
+    iteration: int
+    role: str
+    seed: int
+    due_ns: int
+    sent_ns: int
+    model_asked: str
+    stream: bool
+    max_tokens: int
+    prompt_chars: int
+    prompt_digest: str
+    secrets: tuple[str, ...] = ()
+    cancel_planned: str | None = None
+
+    outcome: Outcome
+    failure: Failure | None = None
+    reason: str = ""  # the failure in words
+    status: int | None = None
+    # Times. A token here is a delta with text, reasoning or a tool call in it: role chunks, comments and
+    # empty chunks are not progress.
+    headers_ns: int | None = None
+    first_byte_ns: int | None = None  # of the body, comments included
+    first_token_ns: int | None = None  # of any kind: reasoning and tool calls count
+    first_content_ns: int | None = None  # of the answer
+    first_visible_ns: int | None = None  # of the answer, other than white space
+    last_token_ns: int | None = None
+    done_ns: int  # the exchange's end, whatever ended it
+    cancelled_ns: int | None = None  # when the tester closed the connection on purpose
+    widest_gap_ns: int | None = None  # between two tokens
+    widest_gap_at: int | None = None  # index of the token event after that gap
+    token_events: int = 0  # deltas with progress in them; not a token count
+    pings: int = 0  # comments
+    empty_events: int = 0
+    parse_errors: int = 0
+    leftover_bytes: int = 0
+    # The end
+    finish_reason: str | None = None
+    done_marker: bool = False  # data: [DONE]
+    # What the server says
+    model_answered: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+    usage: dict[str, Any] | None = None
+    timings: dict[str, Any] | None = None
+    route: str | None = None  # x-lemonade-route
+    # What it answered
+    text: str = ""
+    reasoning: str = ""
+    tool_calls: str = ""
+    text_digest: str = ""
+    error_body: str | None = None  # bounded
+    notes: tuple[str, ...] = ()  # oddities of the protocol that are no failure by themselves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One check of one iteration."""
+
+    node: str
+    t_ns: int
+    scenario: str
+    iteration: int
+    name: str
+    outcome: CheckOutcome
+    grade: str = ""  # a class of its own within the outcome, such as "fenced"
+    reason: str = ""
+    exchanges: tuple[str, ...] = ()
+
+
+IterationEnd = Literal["completed", "failed", "stopped", "broken"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Iteration:
+    """One iteration of one kind. ``broken`` means that the scenario itself is at fault."""
+
+    node: str
+    scenario: str
+    number: int
+    started_ns: int
+    ended_ns: int
+    end: IterationEnd
+    reason: str = ""
+    counts: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One reading of one source on the watch's schedule."""
+
+    node: str
+    source: str  # such as "memory", "slots", "process"
+    due_ns: int
+    t_ns: int  # when the reading was complete, or was given up
+    took_ns: int
+    state: SourceState
+    values: dict[str, Any] = field(default_factory=dict)  # units are part of the name: available_bytes
+    reason: str = ""  # why there is no value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelEvent:
+    """One line of the kernel log, or a gap in it, since the run began."""
+
+    node: str
+    t_ns: int
+    sequence: int | None
+    facility: int | None
+    message: str
+    signature: str | None = None  # id in the catalogue
+    fault_class: str | None = None
+    severity: str | None = None  # fatal, fail, warn, info
+    incident: int | None = None
+    process: str | None = None  # the guilty one, where the log names it
+    pid: int | None = None
+    gap: int = 0  # records lost before this one
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened to the run itself: a server restarted, a node stopped, a stop was asked for."""
+
+    node: str
+    t_ns: int
+    what: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+Record = Opened | Exchange | Check | Iteration | Sample | KernelEvent | Event
+
+# File of each record's kind in a node's folder. Opened and closed exchanges share one, in order.
+FILES: Mapping[type, str] = {
+    Opened: "exchanges.jsonl",
+    Exchange: "exchanges.jsonl",
+    Check: "checks.jsonl",
+    Iteration: "iterations.jsonl",
+    Sample: "samples.jsonl",
+    KernelEvent: "kernel.jsonl",
+    Event: "events.jsonl",
+}
+TAGS: Mapping[type, str] = {
+    Opened: "opened",
+    Exchange: "closed",
+    Check: "check",
+    Iteration: "iteration",
+    Sample: "sample",
+    KernelEvent: "kernel",
+    Event: "event",
+}
+TYPES: Mapping[str, type] = {tag: kind for kind, tag in TAGS.items()}
+
+R = TypeVar("R")
+
+
+def encode(record: Record) -> bytes:
+    """One line, newline included. Text that UTF-8 cannot carry is replaced; huge integers become text."""
+    document = {"record": TAGS[type(record)]}
+    document.update((f.name, getattr(record, f.name)) for f in fields(record))
+    try:
+        return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return orjson.dumps(_plain(document), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def _plain(value: Any) -> Any:
+    """The nearest value that JSON in UTF-8 can carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {_plain(str(k)): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return str(value)
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return str(value)
+
+
+def decode(line: bytes) -> Record:
+    """The record of one line. Raises ValueError, with what was wrong, for anything else."""
+    document = orjson.loads(line)
+    kind = TYPES.get(document.pop("record", "")) if isinstance(document, dict) else None
+    if kind is None:
+        raise ValueError("a line without a known record kind")
+    record: Record = msgspec.convert(document, kind)  # a msgspec.ValidationError is a ValueError
+    return record

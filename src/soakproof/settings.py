@@ -1,0 +1,69 @@
+"""TOML into frozen, validated dataclasses, with errors that name the file, the key and what was expected."""
+
+import dataclasses
+import difflib
+import tomllib
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from soakproof.errors import UsageError
+from soakproof.units import Bytes, Ratio, Seconds, Tokens
+
+T = TypeVar("T")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The table of a TOML file."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is not TOML: {error}") from error
+
+
+def build(kind: type[T], table: Mapping[str, Any], where: str) -> T:
+    """A dataclass from a TOML table; ``where`` (file and key) begins each error.
+
+    Unknown keys are refused, with the nearest known one; quantities are parsed by their unit.
+    """
+    _refuse_unknown(kind, table, where)
+    try:
+        return msgspec.convert(dict(table), kind, dec_hook=_quantity)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise UsageError(f"{where}: {_plain(str(error))}") from None
+
+
+def _quantity(kind: type, value: Any) -> Any:
+    if issubclass(kind, (Seconds, Tokens, Ratio, Bytes)):
+        return kind.parse(value)
+    raise NotImplementedError(kind)
+
+
+def _refuse_unknown(kind: Any, table: Any, where: str) -> None:
+    """msgspec lets a dataclass's unknown keys pass; a typing error in a plan must not."""
+    if not dataclasses.is_dataclass(kind) or not isinstance(table, Mapping):
+        return
+    hints = typing.get_type_hints(kind)
+    known = [f.name for f in dataclasses.fields(kind)]
+    for key, value in table.items():
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known) or 'none'}"
+            raise UsageError(f"{where}: unknown key {key!r}", hint)
+        _refuse_unknown(hints[key], value, f"{where}: {key}")
+        inner = typing.get_args(hints[key])
+        if isinstance(value, list) and inner:
+            for number, item in enumerate(value, 1):
+                _refuse_unknown(inner[0], item, f"{where}: {key} {number}")
+
+
+def _plain(message: str) -> str:
+    """msgspec's message without its path notation: ``Expected `int`, got `str` - at `$.mix[...]```."""
+    text, _, at = message.partition(" - at ")
+    at = at.strip("`").removeprefix("$").removeprefix(".")
+    return f"{at}: {text}" if at else text

@@ -1,0 +1,71 @@
+"""Numbers with a unit, as plans and policies write them: "5s", "6000 tokens", "3 %", "18 GiB". No I/O.
+
+Each class is a plain number in its base unit and is made by `parse`, which says what it expected.
+"""
+
+import re
+from typing import ClassVar, Self
+
+_NUMBER = re.compile(r"\s*([-+]?\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*(\S.*?)?\s*$")
+
+
+def split(text: str) -> tuple[float, str]:
+    """The number and the unit of a text such as ``12.5 tokens/s``. Raises ValueError."""
+    match = _NUMBER.match(text)
+    if not match:
+        raise ValueError(f"expected a number with a unit, found {text!r}")
+    return float(re.sub("[_,]", "", match[1])), match[2] or ""
+
+
+class _Quantity:
+    scale: ClassVar[dict[str, float]]
+    bare: ClassVar[bool] = False  # whether a number without a unit will do
+    example: ClassVar[str]
+
+    @classmethod
+    def parse(cls, value: object) -> Self:
+        """From TOML's text or number. Raises ValueError, saying what was expected and what was found."""
+        wrong = ValueError(f"expected {cls.example}, found {value!r}")
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise wrong
+        if not isinstance(value, str):
+            if not cls.bare:
+                raise wrong
+            return cls(value)  # type: ignore[call-arg]
+        try:
+            number, unit = split(value)
+        except ValueError:
+            raise wrong from None
+        if unit not in cls.scale and not (unit == "" and cls.bare):
+            raise wrong
+        return cls(number * cls.scale.get(unit, 1))  # type: ignore[call-arg]
+
+
+class Seconds(_Quantity, float):
+    """A duration in seconds."""
+
+    scale: ClassVar = {"ms": 0.001, "s": 1, "m": 60, "min": 60, "h": 3600}
+    example: ClassVar = 'a duration with its unit, such as "5s", "300ms", "30m" or "2h"'
+
+
+class Tokens(_Quantity, int):
+    """A number of tokens."""
+
+    scale: ClassVar = {"tokens": 1, "token": 1, "k tokens": 1000}
+    bare: ClassVar = True
+    example: ClassVar = 'a number of tokens, such as 6000 or "6000 tokens"'
+
+
+class Ratio(_Quantity, float):
+    """A share: 0.03 is 3 %."""
+
+    scale: ClassVar = {"%": 0.01}
+    bare: ClassVar = True
+    example: ClassVar = 'a share, such as "3 %" or 0.03'
+
+
+class Bytes(_Quantity, int):
+    """A size in bytes; binary and decimal units are told apart."""
+
+    scale: ClassVar = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "KB": 1e3, "MB": 1e6, "GB": 1e9}
+    example: ClassVar = 'a size with its unit, such as "18 GiB" or "512 MiB"'
