@@ -1,0 +1,150 @@
+"""The statistics that verdicts rest on: exact where samples are few, silent where they carry nothing.
+
+Pure functions of numbers, no I/O. scipy is loaded when first needed, so that importing this stays cheap.
+tests/judge/test_simulations.py repeats the simulations that the defaults were chosen by.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+INFERENCE_FROM = 5  # repeats an arm; with fewer, medians and ranges only describe
+_EXACT_TO = 100  # values an arm up to which the rank distribution is counted exactly
+
+Floats = NDArray[np.float64]
+
+
+class Interval(NamedTuple):
+    """An estimate and its confidence interval, all in the estimate's unit."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Median and range of ``n`` values."""
+
+    median: float
+    low: float
+    high: float
+    n: int
+
+
+def median_range(values: Sequence[float]) -> Spread | None:
+    """Median, least and greatest; None of nothing."""
+    if not values:
+        return None
+    return Spread(float(np.median(values)), float(min(values)), float(max(values)), len(values))
+
+
+def quantile(values: Sequence[float], q: float) -> float | None:
+    """The q-quantile, or None where ``n`` values cannot carry it.
+
+    They carry it when, with 95 % confidence, at least one lies beyond it: n >= ln 0.05 / ln q for an upper
+    quantile. A median needs 5 values, p90 needs 29, p95 59, p99 299.
+    """
+    return float(np.quantile(values, q)) if len(values) >= needed_for(q) else None
+
+
+def needed_for(q: float) -> int:
+    """How many values carry the q-quantile."""
+    if not 0 < q < 1:
+        raise ValueError(f"a quantile lies between 0 and 1, not at {q}")
+    return math.ceil(math.log(0.05) / math.log(max(q, 1 - q)))
+
+
+def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float:
+    """Two-sided p-value that both arms come from one distribution: exact up to 100 values an arm.
+
+    Ties are counted half and judged exactly by permutation where that is feasible, else by the normal
+    approximation with its correction for ties. Raises ValueError for an empty arm: no data is no test.
+    """
+    if not a or not b:
+        raise ValueError("Mann-Whitney needs at least one value in each arm")
+    from scipy.stats import mannwhitneyu
+
+    tied = len(set(a) | set(b)) < len(a) + len(b)
+    if tied and math.comb(len(a) + len(b), len(a)) <= 20_000:
+        return _permutation_p(np.asarray(a, float), np.asarray(b, float))
+    exact = not tied and max(len(a), len(b)) <= _EXACT_TO
+    return float(mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic").pvalue)
+
+
+def _permutation_p(a: Floats, b: Floats) -> float:
+    """The share of all ways to split the pooled ranks that lie at least as far from the middle."""
+    from itertools import combinations
+
+    from scipy.stats import rankdata
+
+    ranks = rankdata(np.concatenate([a, b]))
+    middle = ranks.mean() * len(a)
+    far = abs(ranks[: len(a)].sum() - middle)
+    sums = np.array([ranks[list(c)].sum() for c in combinations(range(len(ranks)), len(a))])
+    return float((np.abs(sums - middle) >= far - 1e-9).mean())
+
+
+def hodges_lehmann_ratio(a: Sequence[float], b: Sequence[float], confidence: float = 0.95) -> Interval:
+    """How many times ``b`` the arm ``a`` is: the median of all pairwise ratios, with its exact interval.
+
+    The interval is made of two of the ordered ratios, as the Mann-Whitney distribution says; where the arms
+    are too small for the confidence (3 against 3 for 95 %) it is 0 to infinity, which lies inside no margin.
+    Raises ValueError for an empty arm or a value that is not above 0.
+    """
+    if not a or not b:
+        raise ValueError("a ratio needs at least one value in each arm")
+    if min(*a, *b) <= 0:
+        raise ValueError("a ratio needs values above 0")
+    logs = np.sort(np.subtract.outer(np.log(np.asarray(a, float)), np.log(np.asarray(b, float))).ravel())
+    drop = _dropped(len(a), len(b), confidence)
+    estimate = float(np.exp(np.median(logs)))
+    if drop is None:
+        return Interval(estimate, 0.0, math.inf)
+    return Interval(estimate, float(np.exp(logs[drop])), float(np.exp(logs[-1 - drop])))
+
+
+def hodges_lehmann_shift(a: Sequence[float], b: Sequence[float], confidence: float = 0.95) -> Interval:
+    """How much larger ``a`` is than ``b``: the median of all pairwise differences, with its exact interval."""
+    if not a or not b:
+        raise ValueError("a shift needs at least one value in each arm")
+    differences = np.sort(np.subtract.outer(np.asarray(a, float), np.asarray(b, float)).ravel())
+    drop = _dropped(len(a), len(b), confidence)
+    estimate = float(np.median(differences))
+    if drop is None:
+        return Interval(estimate, -math.inf, math.inf)
+    return Interval(estimate, float(differences[drop]), float(differences[-1 - drop]))
+
+
+def _dropped(n: int, m: int, confidence: float) -> int | None:
+    """How many of the ordered differences lie outside the interval at each end; None: it cannot be had."""
+    tail = (1 - confidence) / 2
+    if max(n, m) > _EXACT_TO:
+        from scipy.stats import norm
+
+        spread = math.sqrt(n * m * (n + m + 1) / 12)
+        return max(0, math.floor(n * m / 2 + float(norm.ppf(tail)) * spread) - 1)
+    below = np.cumsum(_rank_distribution(n, m))
+    # The interval from the k-th smallest to the k-th greatest misses with probability 2 P(U <= k - 1).
+    return int(np.searchsorted(below, tail, side="right")) - 1 if below[0] <= tail else None
+
+
+@lru_cache(maxsize=64)
+def _rank_distribution(n: int, m: int) -> Floats:
+    """P(U = u) for u = 0 … n m without ties, counted by adding one value at a time."""
+    columns = [np.zeros(n * m + 1) for _ in range(m + 1)]
+    for column in columns:
+        column[0] = 1.0
+    for rows in range(1, n + 1):
+        for count in range(1, m + 1):
+            # The greatest of all is either of the first arm (and above ``count`` values) or of the second.
+            of_first = np.zeros(n * m + 1)
+            of_first[count:] = columns[count][: n * m + 1 - count]
+            share = rows / (rows + count)
+            columns[count] = share * of_first + (1 - share) * columns[count - 1]
+    return columns[m]
