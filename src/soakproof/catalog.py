@@ -3,6 +3,7 @@ bundled ones. Files are loaded by path, never imported as packages: a user's own
 shadow a package of that name.
 """
 
+import ast
 import dataclasses
 import difflib
 import hashlib
@@ -69,7 +70,9 @@ class Catalog:
 
     def scenario(self, name: str) -> type[Scenario]:
         """The Scenario class of scenarios/<name>.py."""
-        return load_class(self.find("scenario", "scenarios", ".py", name), Scenario)
+        path = self.find("scenario", "scenarios", ".py", name)
+        refuse_yield_in_finally(path)
+        return load_class(path, Scenario)
 
     def corpora(self) -> dict[str, tuple[str, ...]]:
         """Stem to lines of every file in scenarios/prompts/."""
@@ -77,6 +80,22 @@ class Catalog:
             s: p.read_text(encoding="utf-8") for s, p in self.files("scenarios", ".txt", "prompts").items()
         }
         return {stem: tuple(line for line in text.split("\n") if line) for stem, text in texts.items()}
+
+
+def refuse_yield_in_finally(path: Path) -> None:
+    """A scenario that asks while it is being ended could not be stopped: refused before the run."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except SyntaxError:
+        return  # loading the file tells it better
+    for block in ast.walk(tree):
+        if isinstance(block, ast.Try | ast.TryStar):
+            for node in (inner for line in block.finalbody for inner in ast.walk(line)):
+                if isinstance(node, ast.Yield | ast.YieldFrom):
+                    raise UsageError(
+                        f"{path}, line {node.lineno}: a scenario may not yield in a `finally`",
+                        "what was started is cancelled and recorded when the iteration ends",
+                    )
 
 
 def load_class(path: Path, base: type[T]) -> type[T]:

@@ -6,7 +6,7 @@ until it is handed None. Then `result` has the checks, those never reached inclu
 
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from soakproof.records import IterationEnd
@@ -19,6 +19,7 @@ from soakproof.scenario import (
     Released,
     Reply,
     Scenario,
+    Script,
     Start,
     Together,
     Yield,
@@ -45,31 +46,52 @@ class Stepper:
     def __init__(self, scenario: Scenario, context: IterationContext) -> None:
         self._scenario = scenario
         self._context = context
-        self._script = scenario.iterate(context)
+        self._script: Script | None = None
         self._end: IterationEnd | None = None
         self._reason = ""
 
     def begin(self) -> Yield | None:
-        return self._step(lambda: next(self._script))
+        """The first thing that the scenario wants; None when it has ended."""
+        return self._step(self._first)
+
+    def _first(self) -> Yield:
+        script = self._scenario.iterate(self._context)
+        if not isinstance(script, Generator):
+            raise TypeError("iterate is no generator: a scenario yields what it asks")
+        self._script = script
+        return next(script)
 
     def reply(self, value: Reply) -> Yield | None:
-        return self._step(lambda: self._script.send(value))
+        """Hand over what came of the last wish, as its class says; the next one, or None at the end."""
+        return self._step(lambda: self._running().send(value))
 
     def fail(self, failed: AskFailed) -> Yield | None:
-        return self._step(lambda: self._script.throw(failed))
+        """Raise a failed request inside the scenario; what it wants next, or None at the end."""
+        return self._step(lambda: self._running().throw(failed))
+
+    def _running(self) -> Script:
+        assert self._script is not None, "reply() or fail() before begin()"
+        return self._script
 
     def stop(self, reason: str) -> None:
         """End the iteration because the run ends. Whatever the scenario has not checked is unknown."""
         if self._end is not None:
             return
+        if self._script is None:
+            self._finish("stopped", reason)
+            return
+        reached = len(self._context.checked)
         try:
             self._script.throw(Stopped(reason))
-        except (Stopped, StopIteration):
+        except Stopped:
             self._finish("stopped", reason)
+        except StopIteration:
+            self._finish("broken", "the scenario swallows the stop: let it pass")
         except Exception as error:
             self._finish("broken", f"raised while it was stopped: {_told(error)}")
         else:
             self._finish("broken", "the scenario yields while it is being stopped: let the stop pass")
+        del self._context.checked[reached:]  # what is checked while stopping was not seen
 
     def _step(self, advance: Callable[[], Yield]) -> Yield | None:
         try:
@@ -92,10 +114,14 @@ class Stepper:
 
     def _finish(self, end: IterationEnd, reason: str) -> None:
         self._end, self._reason = end, reason
+        if self._script is None:
+            return
         try:
             self._script.close()
-        except RuntimeError as error:  # a generator that yields in `finally`
+        except RuntimeError as error:
             self._end, self._reason = "broken", f"the scenario yields in a `finally`: {error}"
+        except Exception as error:
+            self._end, self._reason = "broken", f"raised while it was closed: {_told(error)}"
 
     def result(self) -> Result:
         """Every declared check, with those not reached as unknown; undeclared ones make it broken."""

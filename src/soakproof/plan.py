@@ -11,7 +11,15 @@ between_tokens = "60s"
 [[threshold]]
 name = "prose-rate"
 that = "generation_rate{long_prose} each >= 17 tokens/s"
+[short]                     # for a run that is shorter than this: its own mix, some options changed
+below = "10m"
+[short.mix]
+structured_json = 2
+[short.kind.long_prose]
+prompt = "2400 tokens"
 """
+
+import dataclasses
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -68,6 +76,14 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Short:
+    """What a run shorter than ``below`` does instead, so that it still sees every kind."""
+
+    below: Seconds = Seconds(0)
+    kinds: tuple[Kind, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """What a soak does. ``kinds`` has the mix in the plan's order."""
 
@@ -83,10 +99,28 @@ class Plan:
     bounds: Bounds = field(default_factory=Bounds)
     watch: WatchSettings = field(default_factory=WatchSettings)
     thresholds: tuple[Threshold, ...] = ()
+    short: Short = field(default_factory=Short)
     source: str = ""  # the TOML text, kept in run.json
+
+    def for_duration(self, seconds: float) -> "Plan":
+        """The plan as a run of this length takes it: with the kinds of [short] below its bound."""
+        duration = Seconds(seconds)
+        if seconds >= self.short.below:
+            return dataclasses.replace(self, duration=duration)
+        kinds = self.short.kinds
+        return dataclasses.replace(self, duration=duration, kinds=kinds, deck=sum(k.count for k in kinds))
 
     def kind(self, name: str) -> Kind:
         return next(k for k in self.kinds if k.name == name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ShortDocument:
+    """[short]: the mix where it differs, and the options that differ."""
+
+    below: Seconds = Seconds(0)
+    mix: dict[str, int] = field(default_factory=dict)
+    kind: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +139,7 @@ class _Document:
     bounds: Bounds = field(default_factory=Bounds)
     watch: WatchSettings = field(default_factory=WatchSettings)
     threshold: tuple[Threshold, ...] = ()
+    short: _ShortDocument = field(default_factory=_ShortDocument)
 
 
 def load_plan(catalog: Catalog, name: str) -> Plan:
@@ -136,8 +171,24 @@ def load_plan(catalog: Catalog, name: str) -> Plan:
         bounds=document.bounds,
         watch=document.watch,
         thresholds=document.threshold,
+        short=_short(catalog, document, where),
         source=path.read_text(encoding="utf-8"),
     )
+
+
+def _short(catalog: Catalog, document: _Document, where: str) -> Short:
+    """[short] laid over the rest of the plan."""
+    short, where = document.short, f"{where}: [short]"
+    if not short.below:
+        if short.mix or short.kind:
+            raise UsageError(f"{where} lacks `below`", 'write the bound, such as below = "10m"')
+        return Short()
+    for name in (*short.mix, *short.kind):
+        if name not in document.mix:
+            raise UsageError(f"{where}: {name} is not in the mix", f"the mix has: {', '.join(document.mix)}")
+    mix = {name: short.mix.get(name, 0) for name in document.mix} if short.mix else document.mix
+    options = {name: document.kind.get(name, {}) | short.kind.get(name, {}) for name in document.mix}
+    return Short(below=short.below, kinds=_kinds(catalog, mix, options, where))
 
 
 def _kinds(

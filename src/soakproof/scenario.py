@@ -14,12 +14,19 @@ is a generator. It yields what takes time and is handed the result; checks and c
             it.check("echo.exact", answer.text == line, answer)
 """
 
-import random
-import re
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from soakproof.context import (
+    NONCE_LETTERS,
+    Checked,
+    IterationContext,
+    Secrets,
+    Surroundings,
+    Traffic,
+    nonces,
+)
 from soakproof.records import Exchange
 from soakproof.units import Bytes, Ratio, Seconds, Tokens
 
@@ -72,6 +79,8 @@ class Together:
     asks: tuple[Ask, ...]
 
     def __init__(self, *asks: Ask) -> None:
+        if not asks:
+            raise ValueError("Together takes one request or more")
         object.__setattr__(self, "asks", asks)
 
 
@@ -123,9 +132,16 @@ class Scenario:
     """Base of every scenario. Subclass it in a file of its own; the file's stem is its name."""
 
     checks: ClassVar[tuple[str, ...]] = ()
-    width: ClassVar[int] = 1  # slots that an iteration holds while it runs
 
-    def iterate(self, it: "IterationContext") -> Script:
+    @property
+    def width(self) -> int:
+        """Slots that an iteration holds while it runs: write ``width = 2``, or a property of the options.
+
+        Where the target has fewer slots, the iteration holds them all and its requests queue.
+        """
+        return 1
+
+    def iterate(self, it: IterationContext) -> Script:
         raise NotImplementedError
 
 
@@ -138,10 +154,13 @@ class AskFailed(Exception):
 
 
 __all__ = [
+    "NONCE_LETTERS",
     "After",
     "Ask",
     "AskFailed",
     "Bytes",
+    "Checked",
+    "Exchange",
     "Finish",
     "IterationContext",
     "Ratio",
@@ -156,118 +175,7 @@ __all__ = [
     "Surroundings",
     "Together",
     "Tokens",
+    "Traffic",
     "Yield",
+    "nonces",
 ]
-
-NONCE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-_NONCE = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
-
-
-def nonces(text: str) -> frozenset[str]:
-    """Everything in the text that has the form of a nonce: eight letters and digits, or four and four."""
-    return frozenset(_NONCE.findall(text))
-
-
-class Secrets:
-    """Every nonce that a run has handed out: what no other request may ever be told.
-
-    Memory: about 100 bytes a nonce.
-    """
-
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-
-    def add(self, nonce: str) -> None:
-        self._known.add(nonce)
-
-    def known(self, text: str) -> frozenset[str]:
-        return nonces(text) & self._known
-
-    def foreign(self, exchange: Exchange) -> frozenset[str]:
-        """Nonces of other requests in this one's answer or reasoning."""
-        return self.known(f"{exchange.text}\n{exchange.reasoning}") - frozenset(exchange.secrets)
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a scenario may know of the target and the run; fixed for a whole run, kept in run.json."""
-
-    slots: int
-    slot_context: int  # tokens
-    chars_per_token: float
-    corpora: Mapping[str, Sequence[str]] = field(default_factory=dict)  # file stem -> lines
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """A check's result as the scenario gave it; the driver adds node and time."""
-
-    name: str
-    outcome: bool | None
-    grade: str
-    reason: str
-    exchanges: tuple[str, ...]
-
-
-class IterationContext:
-    """``it``: one iteration's seeded randomness, sizes, secrets, checks and counts."""
-
-    def __init__(self, kind: str, number: int, seed: int, around: Surroundings, secrets: Secrets) -> None:
-        self.kind = kind
-        self.number = number
-        self.around = around
-        self.draw = random.Random(f"{seed}/{kind}/{number}")
-        self.counts: dict[str, float] = {}
-        self.checked: list[Checked] = []
-        self._secrets = secrets
-
-    def nonce(self) -> str:
-        """Eight letters and digits that no other request of the run is told."""
-        return self._secret("".join(self.draw.choices(NONCE_LETTERS, k=8)))
-
-    def code(self) -> str:
-        """The same as four and four: ``ABCD-2345``."""
-        made = "".join(self.draw.choices(NONCE_LETTERS, k=8))
-        return self._secret(f"{made[:4]}-{made[4:]}")
-
-    def secret(self, words: int) -> str:
-        """A line of ``words`` words that all carry one nonce, so that any fragment of it tells its owner."""
-        nonce = self.nonce()
-        return " ".join(f"{nonce}-{n:02d}" for n in range(1, words + 1))
-
-    def _secret(self, made: str) -> str:
-        self._secrets.add(made)
-        return made
-
-    def foreign(self, *exchanges: Exchange) -> frozenset[str]:
-        """Nonces in these answers that belong to any other request of the whole run so far."""
-        return frozenset().union(*(self._secrets.foreign(e) for e in exchanges))
-
-    def chars(self, tokens: int, share: float = 0.5) -> int:
-        """Characters that make about ``tokens`` tokens, at most ``share`` of a slot's context."""
-        return int(min(tokens, self.around.slot_context * share) * self.around.chars_per_token)
-
-    def tokens(self, wanted: int, share: float = 0.25) -> int:
-        """``wanted`` tokens, at most ``share`` of a slot's context."""
-        return max(1, int(min(wanted, self.around.slot_context * share)))
-
-    def lines(self, corpus: str) -> Sequence[str]:
-        """The lines of scenarios/prompts/<corpus>.txt."""
-        try:
-            return self.around.corpora[corpus]
-        except KeyError:
-            raise LookupError(
-                f"no corpus {corpus!r}; there are: {', '.join(sorted(self.around.corpora))}"
-            ) from None
-
-    def check(
-        self, name: str, outcome: bool | None, *exchanges: Exchange, grade: str = "", reason: str = ""
-    ) -> None:
-        """Record a declared check: True passes, False fails, None is unknown and needs a reason."""
-        if outcome is None and not reason:
-            raise ValueError(f"check {name} is unknown without a reason")
-        self.checked.append(Checked(name, outcome, grade, reason, tuple(e.id for e in exchanges)))
-
-    def count(self, name: str, amount: float = 1) -> None:
-        """Add to a count of this iteration, judged over the whole run."""
-        self.counts[name] = self.counts.get(name, 0) + amount

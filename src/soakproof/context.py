@@ -1,0 +1,165 @@
+"""``it``: what a scenario is given for one iteration: seeded randomness, sizes, secrets, checks. No I/O.
+
+A driver makes one `IterationContext` an iteration; `Secrets` and `Traffic` live as long as the run.
+"""
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from soakproof.records import Exchange
+
+NONCE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_NONCE = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
+
+
+def nonces(text: str) -> frozenset[str]:
+    """Everything in the text that has the form of a nonce: eight letters and digits, or four and four."""
+    return frozenset(_NONCE.findall(text))
+
+
+class Secrets:
+    """Every nonce that a run has handed out: what no other request may ever be told.
+
+    Memory: about 100 bytes a nonce.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def add(self, nonce: str) -> None:
+        self._known.add(nonce)
+
+    def known(self, text: str) -> frozenset[str]:
+        return nonces(text) & self._known
+
+    def foreign(self, exchange: Exchange) -> frozenset[str]:
+        """Nonces of other requests in this one's answer or reasoning."""
+        return self.known(f"{exchange.text}\n{exchange.reasoning}") - frozenset(exchange.secrets)
+
+
+class Traffic:
+    """Tokens that a run has put through the server: what may have pushed a history out of its caches.
+
+    A driver adds each exchange when it ends. One in flight lies in its slot, not in the host cache.
+    """
+
+    def __init__(self, chars_per_token: float) -> None:
+        self._chars_per_token = max(chars_per_token, 0.1)
+        self.tokens = 0
+
+    def add(self, exchange: Exchange) -> None:
+        """Its usage; what the server did not tell (a cancelled request) is estimated."""
+        prompt, answer = exchange.prompt_tokens, exchange.completion_tokens
+        self.tokens += int(exchange.prompt_chars / self._chars_per_token) if prompt is None else prompt
+        self.tokens += exchange.token_events if answer is None else answer
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a scenario may know of the target and the run; fixed for a whole run, kept in run.json."""
+
+    slots: int
+    slot_context: int  # tokens
+    chars_per_token: float
+    corpora: Mapping[str, Sequence[str]] = field(default_factory=dict)  # file stem -> lines
+    cache_tokens: int | None = None  # what the server's host prompt cache holds; 0 without one
+    front: str = ""  # "lemonade", "llamacpp"; some fronts have known limits
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A check's result as the scenario gave it; the driver adds node and time."""
+
+    name: str
+    outcome: bool | None
+    grade: str
+    reason: str
+    exchanges: tuple[str, ...]
+
+
+class IterationContext:
+    """``it``: one iteration's seeded randomness, sizes, secrets, checks and counts."""
+
+    def __init__(
+        self,
+        kind: str,
+        number: int,
+        seed: int,
+        around: Surroundings,
+        secrets: Secrets,
+        traffic: Traffic | None = None,
+    ) -> None:
+        self.kind = kind
+        self.number = number
+        self.around = around
+        self.draw = random.Random(f"{seed}/{kind}/{number}")
+        self.counts: dict[str, float] = {}
+        self.checked: list[Checked] = []
+        self._secrets = secrets
+        self._traffic = traffic
+
+    def nonce(self) -> str:
+        """Eight letters and digits that no other request of the run is told."""
+        return self._secret("".join(self.draw.choices(NONCE_LETTERS, k=8)))
+
+    def code(self) -> str:
+        """The same as four and four: ``ABCD-2345``."""
+        made = "".join(self.draw.choices(NONCE_LETTERS, k=8))
+        return self._secret(f"{made[:4]}-{made[4:]}")
+
+    def secret(self, words: int) -> str:
+        """A line of ``words`` words that all carry one nonce, so that any fragment of it tells its owner."""
+        nonce = self.nonce()
+        return " ".join(f"{nonce}-{n:02d}" for n in range(1, words + 1))
+
+    def _secret(self, made: str) -> str:
+        self._secrets.add(made)
+        return made
+
+    def foreign(self, *exchanges: Exchange) -> frozenset[str]:
+        """Nonces in these answers that belong to any other request of the whole run so far."""
+        return frozenset().union(*(self._secrets.foreign(e) for e in exchanges))
+
+    def tokens_seen(self) -> int | None:
+        """Tokens of all the run's exchanges that have ended so far; None where the driver does not count."""
+        return None if self._traffic is None else self._traffic.tokens
+
+    def chars(self, tokens: int, share: float = 0.5) -> int:
+        """Characters that make about ``tokens`` tokens, at most ``share`` of a slot's context."""
+        return int(min(tokens, self.around.slot_context * share) * self.around.chars_per_token)
+
+    def tokens(self, wanted: int, share: float = 0.25) -> int:
+        """``wanted`` tokens, at most ``share`` of a slot's context."""
+        return max(1, int(min(wanted, self.around.slot_context * share)))
+
+    def lines(self, corpus: str) -> Sequence[str]:
+        """The lines of scenarios/prompts/<corpus>.txt."""
+        try:
+            return self.around.corpora[corpus]
+        except KeyError:
+            raise LookupError(
+                f"no corpus {corpus!r}; there are: {', '.join(sorted(self.around.corpora))}"
+            ) from None
+
+    def phrase(self, corpus: str, **parts: object) -> str:
+        """A drawn line of a corpus: its ``\\n`` made line ends, each ``{name}`` replaced by that part."""
+        text = self.draw.choice(self.lines(corpus)).replace("\\n", "\n")
+        for name, part in parts.items():
+            text = text.replace(f"{{{name}}}", str(part))
+        return text
+
+    def check(
+        self, name: str, outcome: bool | None, *exchanges: Exchange, grade: str = "", reason: str = ""
+    ) -> None:
+        """Record a declared check: True passes, False fails, None is unknown and needs a reason."""
+        if not isinstance(outcome, bool | None):
+            raise TypeError(f"check {name}: expected True, False or None, found {type(outcome).__name__}")
+        if outcome is None and not reason:
+            raise ValueError(f"check {name} is unknown without a reason")
+        self.checked.append(Checked(name, outcome, grade, reason, tuple(e.id for e in exchanges)))
+
+    def count(self, name: str, amount: float = 1) -> None:
+        """Add to a count of this iteration, judged over the whole run."""
+        self.counts[name] = self.counts.get(name, 0) + amount
