@@ -1,0 +1,111 @@
+"""llama.cpp's ``/slots`` in every shape that builds have given it. Pure: reads a document, does no I/O.
+
+Shapes: a list of slots; ``{"slots": [...]}``; ``{"data": ...}``; an object keyed by the slot's id; and, in
+old builds, a ``state`` (number or word) in place of ``is_processing``. ``next_token`` is an object, or a
+list of one, or an empty list, or missing. An idle slot keeps the counters of its last task: they mean
+nothing and are not passed on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_IDLE_WORDS = {"idle", "available", "free"}
+_BUSY_WORDS = {"processing", "processing_prompt", "started", "done_prompt", "generating", "busy"}
+_RANDOM_SEED = 0xFFFFFFFF  # what a request without a seed gets
+_SAMPLE = 200  # characters of a document that an error shows
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One slot. Token counts and the seed are those of the task it works on: None while it is idle."""
+
+    id: int | None
+    busy: bool
+    seed: int | None = None
+    task: int | None = None  # of the last task once the slot is idle
+    context: int | None = None  # tokens that fit into it
+    decoded: int | None = None
+    prompt_processed: int | None = None
+    prompt_tokens: int | None = None
+
+
+class UnknownShapeError(ValueError):
+    """A document that is none of the known shapes; the message holds the beginning of it."""
+
+
+def parse_slots(document: Any) -> tuple[Slot, ...]:
+    """The slots of a ``/slots`` document, in its order. Raises UnknownShapeError."""
+    return tuple(_slot(key, entry) for key, entry in _entries(document))
+
+
+def _entries(document: Any) -> list[tuple[Any, Any]]:
+    """Each slot with the key that it stood under, None in a list."""
+    if isinstance(document, Sequence) and not isinstance(document, (str, bytes)):
+        return [(None, entry) for entry in document]
+    if isinstance(document, Mapping) and document:
+        for wrapper in ("slots", "data"):
+            if wrapper in document:
+                return _entries(document[wrapper])
+        return list(document.items())
+    raise _unknown("expected a list of slots", document)
+
+
+def _slot(key: Any, entry: Any) -> Slot:
+    if not isinstance(entry, Mapping):
+        raise _unknown("expected a slot to be an object", entry)
+    busy = _busy(entry)
+    own_id = _whole(entry.get("id"))
+    return Slot(
+        id=own_id if own_id is not None else _whole(key),
+        busy=busy,
+        seed=_seed(entry) if busy else None,
+        task=_natural(entry.get("id_task", entry.get("task_id"))),
+        context=_natural(entry.get("n_ctx")),
+        decoded=_decoded(entry) if busy else None,
+        prompt_processed=_natural(entry.get("n_prompt_tokens_processed")) if busy else None,
+        prompt_tokens=_natural(entry.get("n_prompt_tokens")) if busy else None,
+    )
+
+
+def _busy(entry: Mapping[str, Any]) -> bool:
+    """``is_processing``, or the ``state`` of old builds: 0 and "idle" are idle, the others work."""
+    flag = entry.get("is_processing", entry.get("state"))
+    if isinstance(flag, (bool, int)):
+        return flag != 0
+    if isinstance(flag, str):
+        word = flag.lower().removeprefix("slot_state_")
+        if word in _IDLE_WORDS | _BUSY_WORDS:
+            return word in _BUSY_WORDS
+    raise _unknown("expected a slot with is_processing or state", entry)
+
+
+def _seed(entry: Mapping[str, Any]) -> int | None:
+    params = entry.get("params")
+    seed = _natural(params.get("seed")) if isinstance(params, Mapping) else None
+    return None if seed == _RANDOM_SEED else seed
+
+
+def _decoded(entry: Mapping[str, Any]) -> int | None:
+    token = entry.get("next_token")
+    if isinstance(token, list):
+        token = token[0] if token else None
+    return _natural((token if isinstance(token, Mapping) else entry).get("n_decoded"))
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        return int(value[:19])
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _natural(value: Any) -> int | None:
+    """A number from 0; servers write -1 for none."""
+    number = _whole(value)
+    return number if number is not None and number >= 0 else None
+
+
+def _unknown(expected: str, found: Any) -> UnknownShapeError:
+    return UnknownShapeError(f"{expected}, found {str(found)[:_SAMPLE]}")
