@@ -324,10 +324,14 @@ class Run:
             self._writers[node] = NodeWriter(self.path, node)
         return self._writers[node]
 
-    def seal(self, raw: dict[str, Any]) -> None:
-        """Seal this process's nodes, write raw.json and seal the run. Other nodes have sealed their own."""
+    def seal_nodes(self) -> None:
+        """Seal this process's own nodes."""
         for writer in self._writers.values():
             writer.seal()
+
+    def seal(self, raw: dict[str, Any]) -> None:
+        """Seal this process's nodes, write raw.json and seal the run. Other nodes have sealed their own."""
+        self.seal_nodes()
         write_atomic(self.path / RAW, to_json(raw))
         self.save()
         seal_run(self.path)
@@ -359,6 +363,14 @@ def recover(run: Path) -> list[str]:
         return []
     if being_written(run):
         raise UsageError(f"{run.name} is still being written", "wait for it to end, or stop it with Ctrl-C")
+    done = seal_abandoned(run)
+    seal_run(run, note="recovered")
+    done.append(f"{run.name}: sealed as recovered")
+    return done
+
+
+def seal_abandoned(run: Path) -> list[str]:
+    """Seal the nodes whose writer left without sealing them, as recovered; what was done, in words."""
     done: list[str] = []
     for node in _nodes(run):
         if (node / SEAL).is_file():
@@ -369,8 +381,6 @@ def recover(run: Path) -> list[str]:
                 done.append(f"{path.relative_to(run)}: {cut} torn bytes moved to {path.name}{TORN}")
         seal_folder(node, note="recovered")
         done.append(f"{node.relative_to(run)}: sealed")
-    seal_run(run, note="recovered")
-    done.append(f"{run.name}: sealed as recovered")
     return done
 
 

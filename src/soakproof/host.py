@@ -1,0 +1,96 @@
+"""This host, as run.json tells it: what must match before two runs are compared, and what is noted."""
+
+import hashlib
+import os
+import platform
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from soakproof import __version__
+
+
+def describe_host() -> dict[str, Any]:
+    """Operating system, processor, memory; the machine's id only as a digest."""
+    return {
+        "os": platform.system(),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "cpu": _cpu_name(),
+        "cores": psutil.cpu_count(logical=True),
+        "memory_bytes": psutil.virtual_memory().total,
+        "machine": _machine_digest(),
+        "power_profile": _line("/sys/firmware/acpi/platform_profile"),
+        "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+    }
+
+
+def describe_versions() -> dict[str, str]:
+    """This program, Python and the libraries that carry traffic."""
+    found = {"soakproof": __version__, "python": platform.python_version()}
+    for name in ("locust", "gevent", "geventhttpclient", "trio", "httpx", "xllamacpp"):
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def boot_id() -> str | None:
+    """Changes when the host restarts; None where the system does not tell."""
+    return _line("/proc/sys/kernel/random/boot_id")
+
+
+def file_identity(path: str, whole: int = 2 << 30) -> dict[str, Any] | None:
+    """Size and SHA-256 of a file; over ``whole`` bytes the digest of its first and last MiB, said as that."""
+    try:
+        size = os.path.getsize(path)
+        with open(path, "rb") as file:
+            if size <= whole:
+                return {
+                    "path": path,
+                    "bytes": size,
+                    "sha256": hashlib.file_digest(file, "sha256").hexdigest(),
+                }
+            ends = file.read(1 << 20)
+            file.seek(-(1 << 20), os.SEEK_END)
+            ends += file.read()
+        return {"path": path, "bytes": size, "sha256_of_ends": hashlib.sha256(ends).hexdigest()}
+    except OSError:
+        return None
+
+
+def executable_identity(pid: int) -> dict[str, Any] | None:
+    """The program of a process of this host, by its file."""
+    try:
+        path = psutil.Process(pid).exe()
+    except psutil.Error:
+        return None
+    return file_identity(path)
+
+
+def _cpu_name() -> str:
+    for line in (_text("/proc/cpuinfo") or "").split("\n"):
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor()
+
+
+def _machine_digest() -> str | None:
+    machine = _line("/etc/machine-id") if sys.platform == "linux" else platform.node()
+    return hashlib.sha256(f"soakproof {machine}".encode()).hexdigest()[:16] if machine else None
+
+
+def _line(path: str) -> str | None:
+    text = _text(path)
+    return text.strip() or None if text else None
+
+
+def _text(path: str) -> str | None:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None

@@ -1,0 +1,59 @@
+"""Our options on Locust's command line, and what they resolve to."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from soakproof.load.session import Wishes
+from soakproof.target import Credentials
+
+_SECRET = ("api_key", "web_login", "tls_key")
+
+
+def add_arguments(parser: argparse.ArgumentParser, plan: str) -> None:
+    """Add the options. Called for Locust's own parser, so that --help, config files and variables work."""
+    parser.set_defaults(web_host="127.0.0.1")
+    group = parser.add_argument_group(
+        "soakproof", "What to soak and how. Without --host the embedded testbed is used."
+    )
+    group.add_argument(
+        "--plan", default=plan, metavar="NAME|FILE", help=f"the plan: mix, sizes, limits ({plan})"
+    )
+    group.add_argument(
+        "--model", default=None, metavar="NAME", help="the model's name, or an alias, on the target"
+    )
+    group.add_argument(
+        "--api-key",
+        default=None,
+        metavar="KEY",
+        help="sent as a bearer token and never written; else LEMONADE_API_KEY or OPENAI_API_KEY",
+        include_in_web_ui=False,
+        is_secret=True,
+    )  # type: ignore[call-arg]
+    group.add_argument("--runs", default="runs", metavar="DIR", help="where run directories go (runs)")
+    group.add_argument(
+        "--testbed-model", default=None, metavar="FILE.gguf", help="another model for the embedded testbed"
+    )
+
+
+def wishes(options: argparse.Namespace, host: str | None) -> Wishes:
+    """What the options ask for."""
+    return Wishes(
+        host=host or None,
+        model=options.model or None,
+        runs=Path(options.runs),
+        credentials=Credentials.find(options.api_key),
+        testbed_model=Path(options.testbed_model) if options.testbed_model else None,
+        arguments=_shown(options),
+    )
+
+
+def _shown(options: argparse.Namespace) -> dict[str, Any]:
+    """The options that are set, for run.json; secrets are left out."""
+    return {
+        name: value
+        for name, value in sorted(vars(options).items())
+        if value not in (None, False, [], "")
+        and name not in _SECRET
+        and isinstance(value, (str, int, float, bool))
+    }

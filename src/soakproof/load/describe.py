@@ -1,0 +1,115 @@
+"""run.json: what was run, on what, with which files; so that a run can be understood years later."""
+
+import dataclasses
+import hashlib
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from soakproof.catalog import Catalog, digests
+from soakproof.host import boot_id, describe_host, describe_versions, executable_identity, file_identity
+from soakproof.plan import Plan
+
+if TYPE_CHECKING:
+    from soakproof.load.session import Session
+
+
+def describe_run(session: "Session") -> dict[str, Any]:
+    """The document as it stands when everything is prepared."""
+    around = session.around
+    return {
+        "format": 1,
+        "id": session.run.path.name,
+        "program": describe_versions()["soakproof"],
+        "state": "preparing",
+        "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(session.started_at)),
+        "zero_ns": session.clock.zero_ns,
+        "boot_id": boot_id(),
+        "plan": describe_plan(session.plan),
+        "arguments": session.wishes.arguments,
+        "target": describe_target(session),
+        "around": {
+            "slots": around.slots,
+            "slot_context": around.slot_context,
+            "chars_per_token": around.chars_per_token,
+            "cache_tokens": around.cache_tokens,
+        },
+        "host": describe_host(),
+        "versions": describe_versions(),
+        "digests": describe_files(session.catalog, session.plan),
+    }
+
+
+def describe_plan(plan: Plan) -> dict[str, Any]:
+    """The plan as resolved; durations in seconds."""
+    return {
+        "name": plan.name,
+        "title": plan.title,
+        "duration_s": float(plan.duration),
+        "users": plan.users,
+        "seed": plan.seed,
+        "deck": plan.deck,
+        "drain_s": float(plan.drain),
+        "queueing": plan.queueing,
+        "kinds": [
+            {
+                "name": kind.name,
+                "scenario": type(kind.scenario).__name__,
+                "count": kind.count,
+                "options": _plain(dataclasses.asdict(kind.scenario)),
+                "checks": list(kind.scenario.checks),
+                "width": kind.scenario.width,
+            }
+            for kind in plan.kinds
+        ],
+        "bounds": _plain(dataclasses.asdict(plan.bounds), unit="_s"),
+        "watch": _plain(dataclasses.asdict(plan.watch), unit="_s"),
+        "thresholds": [dataclasses.asdict(t) for t in plan.thresholds],
+        "source": plan.source,
+    }
+
+
+def describe_target(session: "Session") -> dict[str, Any]:
+    """The target's identity, with the digests of its program and model where they can be read."""
+    target = session.target
+    found = target.describe() | {"testbed": session.testbed is not None}
+    if target.local:
+        path = found.get("model_path") or _after(found.get("launch_command"), "-m", "--model")
+        found["model_file"] = file_identity(path) if isinstance(path, str) else None
+        found["executable"] = executable_identity(target.backend_pid) if target.backend_pid else None
+    return found
+
+
+def describe_files(catalog: Catalog, plan: Plan) -> dict[str, Any]:
+    """Digests of everything that decides what is asked."""
+    names = {type(kind.scenario).__module__.rsplit("_", 1)[-1] for kind in plan.kinds}
+    scenarios = catalog.files("scenarios", ".py")
+    return {
+        "plan": hashlib.sha256(plan.source.encode()).hexdigest(),
+        "scenarios": digests(path for stem, path in scenarios.items() if _used(stem, names)),
+        "prompts": digests(catalog.files("scenarios", ".txt", "prompts").values()),
+    }
+
+
+def _used(stem: str, names: set[str]) -> bool:
+    return any(stem == name or stem.endswith(f"_{name}") for name in names)
+
+
+def _after(command: Any, *flags: str) -> str | None:
+    """The argument that follows one of the flags in a command."""
+    words = command if isinstance(command, list) else []
+    return next((str(b) for a, b in zip(words, words[1:], strict=False) if a in flags), None)
+
+
+def _plain(values: Mapping[str, Any], unit: str = "") -> dict[str, Any]:
+    """Numbers with units as plain numbers, so that JSON and its readers need no classes of ours."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, (int, float)):
+            return float(value) if isinstance(value, float) else int(value)
+        return str(value) if isinstance(value, Path) else value
+
+    return {f"{name}{unit}": plain(value) for name, value in values.items()}

@@ -1,0 +1,180 @@
+"""Locust's events, tied to sessions.
+
+What Locust does, and why the hooks are as they are (observed on 2.47):
+- `test_stopping` fires before users are killed, for -t, Ctrl-C, SIGTERM, the web UI's stop and a second
+  start alike: there we drain. `test_stop` follows when they are gone: there we seal. Two quits fire both
+  twice.
+- On Ctrl-C and SIGTERM the exit code is fixed before `test_stop`, so `quitting` stops the runner itself.
+- Exceptions in listeners are swallowed, except StopTest and SystemExit.
+- Locust exits 0 when nothing completed; we always set the exit code, and reset it at each start.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import gevent
+from locust import events
+from locust.argument_parser import LocustArgumentParser
+from locust.env import Environment
+from locust.exception import StopTest
+from locust.html import get_html_report
+
+from soakproof.catalog import Catalog
+from soakproof.errors import EXIT_ERROR, EXIT_USAGE, SoakproofError, UsageError
+from soakproof.load.arguments import add_arguments, wishes
+from soakproof.load.session import Session, say
+from soakproof.load.users import SoakUser, make_tasks
+from soakproof.plan import Plan, load_plan
+from soakproof.raw import summary_lines
+from soakproof.run import to_json, write_atomic
+
+
+class Hooks:
+    """The process's hooks: at most one session at a time."""
+
+    def __init__(self, default_plan: str) -> None:
+        self.default_plan = default_plan
+        self.session: Session | None = None
+        self.catalog = Catalog(Path.cwd())
+        self.plan: Plan | None = None
+
+    def register(self) -> None:
+        events.init_command_line_parser.add_listener(self.on_parser)
+        events.init.add_listener(self.on_init)
+        events.test_start.add_listener(self.on_test_start)
+        events.test_stopping.add_listener(self.on_test_stopping)
+        events.test_stop.add_listener(self.on_test_stop)
+        events.quitting.add_listener(self.on_quitting)
+
+    def on_parser(self, parser: LocustArgumentParser, **_: Any) -> None:
+        add_arguments(parser, self.default_plan)
+
+    def on_init(self, environment: Environment, **_: Any) -> None:
+        """Check everything that can be checked, before any load; leave with 64 if it will not do."""
+        options = environment.parsed_options
+        assert options is not None
+        try:
+            _refuse_distributed(options)
+            self.plan = load_plan(self.catalog, options.plan)
+            _apply_defaults(options, self.plan)
+            make_tasks(self.plan)
+            environment._filter_tasks_by_tags()
+            _refuse_no_tasks()
+            if options.headless or options.autostart:
+                self._prepare(environment)
+        except SoakproofError as error:
+            _leave(error)
+        except KeyboardInterrupt:
+            say("stopped before the load began")
+            sys.exit(EXIT_ERROR)
+
+    def _prepare(self, environment: Environment) -> None:
+        """A session that is ready for its load."""
+        options = environment.parsed_options
+        assert self.plan is not None
+        assert options is not None
+        plan = self.plan.for_duration(options.run_time or self.plan.duration)
+        session = Session(plan, self.catalog, wishes(options, environment.host), events.request.fire)
+        session.prepare()
+        self.session = session
+        SoakUser.session = session
+
+    def on_test_start(self, environment: Environment, **_: Any) -> None:
+        environment.process_exit_code = EXIT_ERROR  # until a run has been judged
+        try:
+            if self.session is None:
+                self._prepare(environment)
+        except SoakproofError as error:
+            say(f"soakproof: {error}")
+            environment.process_exit_code = error.exit_code
+            raise StopTest(str(error)) from error
+        assert self.session is not None
+        self.session.begin(lambda: _quit(environment))
+
+    def on_test_stopping(self, environment: Environment, **_: Any) -> None:
+        if self.session is not None:
+            self.session.drain()
+
+    def on_test_stop(self, environment: Environment, **_: Any) -> None:
+        """Seal the run and print what came of it."""
+        session, self.session = self.session, None
+        if session is None:
+            return
+        _save_locust(environment, session)
+        session.finish("stopped" if not session.trouble else "error")
+        environment.process_exit_code = session.exit_code
+        for line in summary_lines(session.raw) if session.raw else []:
+            say(line)
+        say(f"run {session.run.path}\njudge it: soakproof adjudicate {session.run.path.name}")
+
+    def on_quitting(self, environment: Environment, **_: Any) -> None:
+        """Ctrl-C and SIGTERM come here with the load still on: stop it before Locust fixes the exit code."""
+        if self.session is not None and environment.runner is not None:
+            environment.runner.stop()
+        if self.session is not None:  # prepared, and never started
+            self.session.finish("stopped", "the load never began")
+            self.session = None
+        if environment.process_exit_code is None:
+            environment.process_exit_code = EXIT_ERROR if environment.parsed_options.headless else 0
+
+
+def _refuse_distributed(options: argparse.Namespace) -> None:
+    if options.master or options.worker or options.processes:
+        raise UsageError(
+            "--master, --worker and --processes are not supported yet: a run is one process",
+            "one process carries hundreds of streams; raise --users instead",
+        )
+
+
+def _apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
+    """The plan's numbers where the user gave none; wide tables only when they are asked for."""
+    options.num_users = options.num_users or plan.users
+    options.spawn_rate = options.spawn_rate or float(min(options.num_users, 100))
+    if options.headless or options.autostart:
+        options.run_time = options.run_time or int(plan.duration)
+    if not options.print_stats:
+        options.only_summary = True
+
+
+def _refuse_no_tasks() -> None:
+    left = SoakUser.tasks[0].tasks if SoakUser.tasks else []
+    if not left:
+        raise UsageError(
+            "--tags and --exclude-tags leave no kind of the plan", "tags are the names of the kinds"
+        )
+
+
+def _leave(error: SoakproofError) -> None:
+    """End Locust at once with the error's code; its text goes to standard error."""
+    print(f"soakproof: {error}", file=sys.stderr, flush=True)
+    sys.exit(error.exit_code if isinstance(error, UsageError) else EXIT_ERROR)
+
+
+def _quit(environment: Environment) -> None:
+    """From a greenlet of its own: stop the load, and the process where nobody would start another."""
+    assert environment.runner is not None
+    options = environment.parsed_options
+    if options is not None and options.headless:
+        environment.runner.quit()
+    else:
+        environment.runner.stop()
+
+
+def _save_locust(environment: Environment, session: Session) -> None:
+    """Locust's own statistics beside the evidence; for people, not for judging."""
+    total = environment.stats.total
+    session.run.document["locust"] = {"requests": total.num_requests, "failures": total.num_failures}
+    folder = session.run.path / "locust"
+    try:
+        folder.mkdir(exist_ok=True)
+        write_atomic(
+            folder / "stats.json", to_json([entry.to_dict() for entry in environment.stats.entries.values()])
+        )
+        write_atomic(folder / "report.html", get_html_report(environment, show_download_link=False).encode())
+    except (OSError, SoakproofError) as error:
+        say(f"Locust's own report could not be written: {error}")
+
+
+__all__ = ["EXIT_USAGE", "Hooks", "gevent"]

@@ -1,0 +1,105 @@
+"""The load node's records: written down first, then told to Locust."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from soakproof.clock import RunClock, seconds
+from soakproof.errors import RecorderError
+from soakproof.iteration import Result
+from soakproof.plan import Kind
+from soakproof.records import Check, Event, Exchange, Failure, Iteration, Opened, Record, Sample
+from soakproof.run import NodeWriter
+
+_OUTCOMES = {True: "pass", False: "fail", None: "unknown"}
+FireRequest = Callable[..., None]
+
+
+class Recorder:
+    """Writes the load node's evidence. A record that cannot be written stops the run, once."""
+
+    def __init__(
+        self,
+        writer: NodeWriter,
+        clock: RunClock,
+        fire: FireRequest,
+        on_trouble: Callable[[RecorderError], None],
+    ) -> None:
+        self.node = writer.node
+        self.counts: Counter[str] = Counter()  # for progress lines
+        self.unreachable = 0  # exchanges in a row that found nobody
+        self._writer = writer
+        self._clock = clock
+        self._fire = fire
+        self._on_trouble = on_trouble
+        self._broken: RecorderError | None = None
+
+    def _write(self, record: Record, *, sync: bool = False) -> None:
+        if self._broken:
+            raise self._broken
+        try:
+            self._writer.write(record, sync=sync)
+        except RecorderError as error:
+            self._broken = error
+            self._on_trouble(error)
+            raise
+
+    def opened(self, record: Opened) -> None:
+        self._write(record)
+
+    def closed(self, record: Exchange) -> None:
+        self._write(record)
+        self.counts[record.outcome] += 1
+        self.unreachable = self.unreachable + 1 if record.failure is Failure.CONNECT else 0
+        failed = record.outcome == "fail"
+        self._fire(
+            request_type="CHAT" if record.outcome != "unknown" else "STOPPED",
+            name=f"{record.scenario}/{record.role}",
+            response_time=seconds(record.done_ns - record.sent_ns) * 1000,
+            response_length=len(record.text.encode("utf-8", "replace")),
+            exception=ExchangeFailed(f"{record.failure}: {record.reason[:200]}") if failed else None,
+            context={},
+        )
+
+    def iteration(self, kind: Kind, number: int, started_ns: int, result: Result) -> None:
+        """The iteration's checks and then itself."""
+        now = self._clock.now()
+        for checked in result.checked:
+            outcome = _OUTCOMES[checked.outcome]
+            self.counts[f"check {outcome}"] += 1
+            self._write(
+                Check(
+                    node=self.node,
+                    t_ns=now,
+                    scenario=kind.name,
+                    iteration=number,
+                    name=checked.name,
+                    outcome=outcome,  # type: ignore[arg-type]
+                    grade=checked.grade,
+                    reason=checked.reason,
+                    exchanges=checked.exchanges,
+                )
+            )
+        self.counts["iterations"] += result.end == "completed"
+        self._write(
+            Iteration(
+                node=self.node,
+                scenario=kind.name,
+                number=number,
+                started_ns=started_ns,
+                ended_ns=now,
+                end=result.end,
+                reason=result.reason,
+                counts=result.counts,
+            )
+        )
+
+    def event(self, what: str, **details: Any) -> None:
+        self._write(Event(node=self.node, t_ns=self._clock.now(), what=what, details=details), sync=True)
+
+    def sample(self, sample: Sample) -> None:
+        self._write(sample)
+
+
+class ExchangeFailed(Exception):
+    """What Locust's statistics show for a failed exchange."""

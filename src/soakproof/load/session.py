@@ -1,0 +1,345 @@
+"""One run under Locust, from its preparation to its seal.
+
+A run belongs to a `test_start`, not to the process: two starts from the web UI are two sessions.
+`prepare` makes everything that the load needs, or raises with nothing left running; `drain` lets streams in
+flight end; `finish` seals. Each may be called more than once and from any greenlet.
+"""
+
+import contextlib
+import itertools
+import secrets
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import gevent
+import gevent.subprocess
+from gevent.event import Event as Flag
+
+from soakproof import run as rundir
+from soakproof.catalog import Catalog
+from soakproof.clock import RunClock
+from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError
+from soakproof.load.deck import Deck
+from soakproof.load.describe import describe_run
+from soakproof.load.driver import Driver
+from soakproof.load.permits import Permits
+from soakproof.load.recorder import FireRequest, Recorder
+from soakproof.load.slots import SlotsReader
+from soakproof.load.tester import TesterSampler
+from soakproof.load.transport import Endpoint
+from soakproof.plan import Kind, Plan
+from soakproof.raw import raw_result
+from soakproof.scenario import Surroundings
+from soakproof.target import Credentials, Target, examine
+from soakproof.testbed.launch import Testbed
+from soakproof.watch.launch import Watch
+
+_NODE = "load"
+_IDLE_WAIT = 10.0  # seconds that slots get at the end to become idle
+
+
+def say(text: str) -> None:
+    """A line to the user, at once."""
+    print(text, flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asked for, resolved from options and environment."""
+
+    host: str | None
+    model: str | None
+    runs: Path
+    credentials: Credentials
+    testbed_model: Path | None
+    arguments: dict[str, Any]  # as run.json shows them, without secrets
+
+
+class Session:
+    """A run in progress."""
+
+    def __init__(self, plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> None:
+        self.plan = plan
+        self.catalog = catalog
+        self.wishes = wishes
+        self.trouble: SoakproofError | None = None  # why it could not be carried out, if so
+        self.stopping = False
+        self.raw: dict[str, Any] | None = None
+        self._fire = fire
+        self._numbers: dict[str, Iterator[int]] = defaultdict(itertools.count)
+        self._active = 0
+        self._idle = Flag()
+        self._idle.set()
+        self._finished = Flag()
+        self._finishing = False
+        self._on_trouble: Callable[[], None] = lambda: None
+        self._stack = contextlib.ExitStack()
+
+    # -- before the load
+
+    def prepare(self) -> None:
+        """Everything up to the first request. On any error all is taken down again, and the run is sealed."""
+        target = None
+        if self.wishes.host:
+            say(f"asking {self.wishes.host} what it is …")
+            target = examine(self.wishes.host, self.wishes.model, self.wishes.credentials)
+        self.clock = RunClock.start()
+        self.started_at = time.time()
+        self.run = rundir.Run.create(self.wishes.runs, self.plan.name, {"format": 1, "state": "preparing"})
+        try:
+            self._prepare(target)
+        except BaseException as error:
+            self.trouble = error if isinstance(error, SoakproofError) else SoakproofError(str(error))
+            self.finish("error", f"{type(error).__name__}: {error}")
+            raise
+
+    def _prepare(self, target: Target | None) -> None:
+        self.recorder = Recorder(self.run.writer(_NODE), self.clock, self._fire, self._recorder_broke)
+        self.testbed = None if target else self._start_testbed()
+        if target is None:
+            assert self.testbed is not None
+            target = examine(self.testbed.url, "llm", Credentials())
+        self.target = target
+        self.around = Surroundings(
+            slots=target.slots,
+            slot_context=target.slot_context,
+            chars_per_token=target.chars_per_token,
+            corpora=self.catalog.corpora(),
+            cache_tokens=self.testbed.cache_tokens if self.testbed else target.cache_tokens,
+        )
+        self.run.document = describe_run(self)
+        self.run.save()
+        self.watch = Watch.start(self.run.path, self._watch_config(), popen=gevent.subprocess.Popen)
+        self._stack.callback(self._stop_watch)
+        self._make_driver()
+        say(f"run {self.run.path}")
+
+    def _start_testbed(self) -> Testbed:
+        say(
+            "no --host was given: starting the embedded testbed, a real llama.cpp server with a tiny model "
+            "behind a gateway shaped like Lemonade"
+        )
+        folder = self.run.path / "testbed"
+        folder.mkdir()
+        testbed = Testbed.start(folder, model=self.wishes.testbed_model, popen=gevent.subprocess.Popen)
+        self._stack.callback(testbed.stop)
+        say(f"testbed at {testbed.url}")
+        return testbed
+
+    def _watch_config(self) -> Any:
+        from soakproof.watch.settings import WatchConfig
+
+        return WatchConfig.of(self.run.path, self.clock, self.plan.watch, self.target)
+
+    def _make_driver(self) -> None:
+        headers = self.wishes.credentials.headers
+        self.slots = SlotsReader(self.target.slots_url, headers, self.clock)
+        self._stack.callback(self.slots.close)
+        self.driver = Driver(
+            node=_NODE,
+            clock=self.clock,
+            endpoint=Endpoint(self.target.chat_url, headers),
+            model=self.target.model,
+            around=self.around,
+            bounds=self.plan.bounds,
+            seed=self.plan.seed,
+            sink=self.recorder,
+            slots=self.slots,
+            first_seed=secrets.randbelow(1 << 11) << 20,
+        )
+        self._stack.callback(self.driver.close)
+        self.permits = Permits(self.target.slots)
+        self.deck = Deck(self.plan.kinds, self.plan.seed)
+
+    # -- during the load
+
+    def begin(self, on_trouble: Callable[[], None]) -> None:
+        """The load starts now. ``on_trouble`` is called once if it cannot go on."""
+        self._on_trouble = on_trouble
+        self.run.document.update(state="running", load_started_ns=self.clock.now())
+        self.run.save()
+        self.tester = TesterSampler(self.recorder, self.clock, self._state)
+        self._stack.callback(self.tester.close)
+        self._supervisor = gevent.spawn(self._supervise)
+        self._stack.callback(self._supervisor.kill)
+
+    def iterate(self, kind: Kind) -> None:
+        """One iteration of a kind, when its permits are free. Does nothing once the run is stopping."""
+        width = kind.scenario.width
+        taken = 0 if self.plan.queueing else self.permits.take(width)
+        try:
+            if self.stopping:
+                return
+            self._active += 1
+            self._idle.clear()
+            self._iterate(kind)
+        except RecorderError:
+            pass  # said and acted upon where it arose
+        finally:
+            if taken:
+                self.permits.give(taken)
+        if self.recorder.unreachable:
+            self.deck.put_back(kind)
+            self._back_off()
+
+    def _iterate(self, kind: Kind) -> None:
+        number, started = next(self._numbers[kind.name]), self.clock.now()
+        try:
+            result = self.driver.run(kind, number)
+            self.recorder.iteration(kind, number, started, result)
+        finally:
+            self._active -= 1
+            if not self._active:
+                self._idle.set()
+
+    def _back_off(self) -> None:
+        """Nobody is there: wait, longer each time, in steps that notice a stop."""
+        until = time.monotonic() + min(0.5 * 2 ** min(self.recorder.unreachable, 10), 10.0)
+        while time.monotonic() < until and not self.stopping:
+            gevent.sleep(0.2)
+
+    def _state(self) -> dict[str, Any]:
+        sweeper = self.driver.sweeper
+        return {
+            "in_flight": len(sweeper.flights),
+            "oldest_in_flight_s": sweeper.oldest_s(),
+            "iterations_active": self._active,
+            "permits_waiting": self.permits.waiting,
+        }
+
+    def _supervise(self) -> None:
+        """Say how it goes every ten seconds, and notice when a process of ours has ended."""
+        said, gone = time.monotonic(), set[str]()
+        while True:
+            gevent.sleep(1)
+            for name, child in (("watch", self.watch), ("testbed", self.testbed)):
+                if child is not None and name not in gone and not child.alive:
+                    gone.add(name)
+                    say(f"the {name} has ended by itself; the run goes on without it")
+                    self.recorder.event("child_ended", name=name)
+            if time.monotonic() - said >= 10 and not self.stopping:
+                said += 10
+                say(self.progress())
+
+    def progress(self) -> str:
+        """One line on how the run stands."""
+        counts, elapsed = self.recorder.counts, int((self.clock.now() - self._load_started) / 1e9)
+        oldest = self.driver.sweeper.oldest_s()
+        flying = f", {len(self.driver.sweeper.flights)} in flight (oldest {oldest:.0f} s)" if oldest else ""
+        return (
+            f"[{elapsed // 60:02d}:{elapsed % 60:02d}] {counts['iterations']} iterations, "
+            f"{counts['ok']} exchanges ok, {counts['fail']} failed{flying}; "
+            f"checks: {counts['check pass']} passed, {counts['check fail']} failed, "
+            f"{counts['check unknown']} unknown"
+        )
+
+    @property
+    def _load_started(self) -> int:
+        return int(self.run.document.get("load_started_ns") or 0)
+
+    def _recorder_broke(self, error: RecorderError) -> None:
+        say(f"soakproof: {error}\n  the run stops; what was recorded is kept in {self.run.path}")
+        self.trouble = error
+        gevent.spawn(self._on_trouble)
+
+    # -- after the load
+
+    def drain(self) -> None:
+        """No new iterations; wait for those in flight, at most as long as the plan says. A second call, or
+        Ctrl-C, ends them at once.
+        """
+        if not self.stopping:
+            self.stopping = True
+            if self._active:
+                say(f"draining: {self._active} iterations in flight (Ctrl-C ends them at once)")
+            try:
+                if not self._idle.wait(0 if self.trouble else self.plan.drain):
+                    self._abort("the run stopped before it ended")
+            except KeyboardInterrupt:
+                self._abort("stopped by a second Ctrl-C")
+            self.run.document["load_ended_ns"] = self.clock.now()
+        else:
+            self._abort("stopped again while draining")
+
+    def _abort(self, reason: str) -> None:
+        for _ in range(50):  # an iteration that was between two requests sends no more than one
+            if self._idle.is_set():
+                return
+            self.driver.stop(reason)
+            self._idle.wait(0.1)
+
+    def finish(self, why: str, reason: str = "") -> None:
+        """Take everything down, judge the raw thresholds and seal. Once; later calls wait for the first."""
+        if self._finishing:
+            self._finished.wait()
+            return
+        self._finishing = True
+        try:
+            self._finish(why, reason)
+        except (SoakproofError, OSError) as error:
+            self.trouble = self.trouble or SoakproofError(str(error))
+            say(
+                f"soakproof: {error}\n  the run is not sealed: `soakproof recover {self.run.path}` will do it"
+            )
+        finally:
+            self._stack.close()
+            self._finished.set()
+
+    def _finish(self, why: str, reason: str) -> None:
+        if hasattr(self, "driver") and not self.trouble:
+            self._await_idle_slots()
+        self._stack.close()
+        ended = {"why": why if not self.trouble else "error", "reason": reason or str(self.trouble or "")}
+        self.run.document.update(state="ended", ended=ended)
+        self.run.seal_nodes()
+        for line in rundir.seal_abandoned(self.run.path):
+            say(f"recovered: {line}")
+        self.raw = self._judge(ended)
+        self.run.seal(self.raw)
+
+    def _await_idle_slots(self) -> None:
+        """At the end of a run no slot may work any more; what was seen goes into the evidence."""
+        began, busy = time.monotonic(), None
+        trouble = ""
+        while time.monotonic() - began < _IDLE_WAIT:
+            try:
+                busy = [slot for slot in self.slots.read() if slot.busy]
+            except ValueError as error:
+                trouble = str(error)
+            if not busy and busy is not None:
+                break
+            gevent.sleep(0.5)
+        self.recorder.event(
+            "final_slots",
+            busy=None if busy is None else len(busy),
+            seeds=[slot.seed for slot in busy or ()],
+            waited_s=round(time.monotonic() - began, 1),
+            reason=trouble if busy is None else "",
+        )
+
+    def _judge(self, ended: dict[str, str]) -> dict[str, Any]:
+        """raw.json, from this node's own evidence as it was written."""
+        folder = self.run.path / rundir.EVIDENCE / _NODE
+        records = [
+            r
+            for p in sorted(folder.glob("*.jsonl"))
+            for r in rundir.read_records(p)
+            if not isinstance(r, str)
+        ]
+        raw = raw_result(self.plan, records, ended=ended)
+        if self.trouble:
+            raw.update(outcome="error", exit_code=EXIT_ERROR)
+        return raw
+
+    def _stop_watch(self) -> None:
+        self.watch.stop()
+
+    @property
+    def exit_code(self) -> int:
+        if self.trouble or self.raw is None:
+            return self.trouble.exit_code if self.trouble else EXIT_ERROR
+        return int(self.raw["exit_code"])

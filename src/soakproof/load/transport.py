@@ -1,0 +1,233 @@
+"""One chat request over one socket of its own, under gevent.
+
+Head and body leave in one write, so that a barrier before it means something. geventhttpclient's response
+is used as a parser only. The socket never waits with a timeout: the `Sweeper` looks at every exchange in
+flight ten times a second and ends those that are past their bound, which keeps the reading loop bare.
+"""
+
+import contextlib
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import gevent
+import gevent.socket
+from gevent.event import Event
+from geventhttpclient.response import HTTPParseError, HTTPResponse
+
+from soakproof.clock import RunClock, nanoseconds
+from soakproof.exchange import Reading
+from soakproof.plan import Bounds
+from soakproof.records import Exchange, Failure
+from soakproof.scenario import After
+
+_BLOCK = 65536
+_AFTER_FINISH_NS = 5_000_000_000  # a server that has said [DONE] and does not close is let go after this
+
+
+class Endpoint:
+    """Where requests go: the address resolved once, and the head of each request."""
+
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        parts = urlsplit(url)
+        self.secure = parts.scheme == "https"
+        self.name = parts.hostname or ""
+        self.port = parts.port or (443 if self.secure else 80)
+        self._addresses = gevent.socket.getaddrinfo(self.name, self.port, 0, gevent.socket.SOCK_STREAM)
+        self._context = ssl.create_default_context() if self.secure else None
+        lines = {
+            "Host": parts.netloc,
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream, application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "soakproof",
+            "Connection": "close",
+            **headers,
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        self._head = f"POST {parts.path or '/'} HTTP/1.1\r\n{head}Content-Length: ".encode(
+            "latin-1", "replace"
+        )
+
+    def message(self, body: bytes) -> bytes:
+        return self._head + str(len(body)).encode() + b"\r\n\r\n" + body
+
+    def connect(self, timeout: float) -> gevent.socket.socket:
+        """A connected socket. Tries each address of the name. Raises OSError."""
+        problem: OSError = OSError(f"{self.name} has no address")
+        for family, kind, protocol, _, address in self._addresses:
+            connection = gevent.socket.socket(family, kind, protocol)
+            try:
+                connection.settimeout(timeout)
+                connection.connect(address)
+                connection.setsockopt(gevent.socket.IPPROTO_TCP, gevent.socket.TCP_NODELAY, 1)
+                if self._context:
+                    connection = self._context.wrap_socket(connection, server_hostname=self.name)
+                connection.settimeout(None)
+                return connection
+            except OSError as error:
+                connection.close()
+                problem = error
+        raise problem
+
+
+class _Parser(HTTPResponse):
+    """geventhttpclient's parser, its headers and body handed straight to the reading."""
+
+    def __init__(self, reading: Reading, clock: RunClock) -> None:
+        super().__init__()
+        self._reading = reading
+        self._clock = clock
+        self.now = 0
+
+    def _on_headers_complete(self) -> int | bool | None:
+        skip: int | bool | None = super()._on_headers_complete()
+        if self.get_code() >= 200:
+            self._reading.headers(self.now, self.get_code(), {k.lower(): str(v) for k, v in self.items()})
+        return skip
+
+    def _on_body(self, buf: bytearray) -> None:
+        self._reading.body(self.now, bytes(buf))
+
+
+@dataclass(eq=False)
+class Flight:
+    """One exchange on its way, as the sweeper sees it."""
+
+    reading: Reading
+    bounds: Bounds
+    cancel: After | None
+    prompt_tokens: float
+    sent_ns: int
+    connection: gevent.socket.socket | None = None
+    ended: Callable[[int], Exchange] | None = None  # how it was ended from outside, if it was
+
+    def end(self, how: Callable[[int], Exchange]) -> None:
+        """End it from another greenlet: the reading loop wakes and makes the record ``how`` says."""
+        if self.ended is None:
+            self.ended = how
+            if self.connection is not None:
+                with contextlib.suppress(OSError):
+                    self.connection.shutdown(gevent.socket.SHUT_RDWR)
+
+    def stop(self, reason: str) -> None:
+        self.end(lambda now: self.reading.broke(now, Failure.STOPPED, reason))
+
+
+class Sweeper:
+    """Ends exchanges that are past a bound or due to be cancelled by time; knows all that is in flight."""
+
+    def __init__(self, clock: RunClock) -> None:
+        self._clock = clock
+        self.flights: set[Flight] = set()
+        self._greenlet = gevent.spawn(self._run)
+
+    def _run(self) -> None:
+        while True:
+            gevent.sleep(0.1)
+            now = self._clock.now()
+            for flight in list(self.flights):
+                self._look(flight, now)
+
+    def _look(self, flight: Flight, now: int) -> None:
+        reading = flight.reading
+        if reading.finished:
+            if now - (reading.last_progress_ns or flight.sent_ns) > _AFTER_FINISH_NS:
+                flight.end(reading.end)
+            return
+        cancel = flight.cancel
+        if cancel and cancel.seconds is not None and now - flight.sent_ns >= nanoseconds(cancel.seconds):
+            flight.end(reading.cancelled)
+            return
+        due, failure = reading.deadline(flight.bounds, self._ahead())
+        if now > due:
+            flight.end(lambda t: reading.broke(t, failure, _overdue(failure, t - flight.sent_ns)))
+
+    def _ahead(self) -> float:
+        """Prompt tokens of all that still wait for a first token: they share the server's prefill."""
+        return sum(f.prompt_tokens for f in self.flights if f.reading.token_events == 0)
+
+    def oldest_s(self) -> float | None:
+        """Age of the oldest exchange in flight, in seconds."""
+        now = self._clock.now()
+        return max(((now - f.sent_ns) / 1e9 for f in self.flights), default=None)
+
+    def close(self) -> None:
+        self._greenlet.kill()
+
+
+def _overdue(failure: Failure, age_ns: int) -> str:
+    return f"{failure.value.replace('_', ' ')} after {age_ns / 1e9:.1f} s in all"
+
+
+def perform(
+    flight: Flight,
+    endpoint: Endpoint,
+    body: bytes,
+    clock: RunClock,
+    sweeper: Sweeper,
+    *,
+    ready: Callable[[], None] | None = None,
+    first_token: Event | None = None,
+) -> Exchange:
+    """Send one request and read its answer to the end. Never raises for what the server does.
+
+    ``ready`` is called between connecting and sending (a barrier, say); ``first_token`` is set at the first
+    token, and at the end in any case.
+    """
+    reading = flight.reading
+    try:
+        try:
+            flight.connection = endpoint.connect(flight.bounds.connect)
+        except OSError as error:
+            return reading.broke(clock.now(), Failure.CONNECT, f"no connection: {error}")
+        finally:
+            if ready:
+                ready()
+        sweeper.flights.add(flight)
+        return _converse(flight, endpoint.message(body), clock, first_token)
+    finally:
+        sweeper.flights.discard(flight)
+        if flight.connection is not None:
+            flight.connection.close()
+        if first_token is not None:
+            first_token.set()
+
+
+def _converse(flight: Flight, message: bytes, clock: RunClock, first_token: Event | None) -> Exchange:
+    reading, connection = flight.reading, flight.connection
+    assert connection is not None
+    parser = _Parser(reading, clock)
+    cut_at = flight.cancel.tokens if flight.cancel else None
+    zero, monotonic = clock.zero_ns, time.monotonic_ns
+    data = b"-"
+    try:
+        connection.sendall(message)
+        while not parser.message_complete:
+            data = connection.recv(_BLOCK)
+            parser.now = monotonic() - zero
+            if flight.ended:
+                return flight.ended(parser.now)
+            parser.feed(data)
+            if not data:
+                break
+            if reading.token_events:
+                if first_token is not None:
+                    first_token.set()
+                    first_token = None
+                if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
+                    return reading.cancelled(parser.now)
+    except HTTPParseError as error:
+        return _ended_badly(flight, clock, Failure.RESET if not data else Failure.PROTOCOL, str(error))
+    except OSError as error:
+        return _ended_badly(flight, clock, Failure.RESET, str(error))
+    if parser.message_complete:
+        return reading.end(clock.now())
+    return _ended_badly(flight, clock, Failure.RESET, "the connection closed before the answer was whole")
+
+
+def _ended_badly(flight: Flight, clock: RunClock, failure: Failure, reason: str) -> Exchange:
+    now = clock.now()
+    return flight.ended(now) if flight.ended else flight.reading.broke(now, failure, reason)

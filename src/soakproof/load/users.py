@@ -1,0 +1,51 @@
+"""Locust's side of a soak: one user class, one tagged task for each kind of the plan, drawn from the deck."""
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from locust import TaskSet, User, constant, tag
+from locust.exception import StopUser
+
+from soakproof.plan import Kind, Plan
+
+if TYPE_CHECKING:
+    from soakproof.load.session import Session
+
+
+class Cards(TaskSet):
+    """Draws its next task from the run's deck, among the kinds that --tags left."""
+
+    def get_next_task(self) -> Any:
+        session = SoakUser.session
+        if session is None or session.stopping or session.trouble:
+            raise StopUser
+        by_name = {task.kind.name: task for task in self.tasks}  # type: ignore[union-attr]
+        while True:
+            task = by_name.get(session.deck.draw().name)
+            if task is not None:
+                return task
+
+
+class SoakUser(User):
+    """A client that goes from one iteration to the next."""
+
+    session: "ClassVar[Session | None]" = None
+    tasks: ClassVar[list[Any]] = [Cards]
+    wait_time = constant(0)
+
+
+def make_tasks(plan: Plan) -> None:
+    """One task for each kind, tagged with its name."""
+    Cards.tasks = [_task(kind) for kind in plan.kinds]
+
+
+def _task(kind: Kind) -> Any:
+    @tag(kind.name)
+    def play(cards: Cards) -> None:
+        session = SoakUser.session
+        if session is None or session.stopping or session.trouble:
+            raise StopUser
+        session.iterate(kind)
+
+    play.__name__ = kind.name
+    play.kind = kind  # type: ignore[attr-defined]
+    return play

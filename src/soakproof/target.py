@@ -1,0 +1,401 @@
+"""What is being tested: told apart, asked for its identity, and refused clearly when it will not do.
+
+Blocking, by httpx: a few requests before the load. Lemonade and a bare llama.cpp server are told apart by
+asking. Of a Lemonade on this host the backend is asked as well; a backend address of another host is not.
+"""
+
+import ipaddress
+import os
+import re
+import socket
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import httpx
+import psutil
+
+from soakproof.errors import UsageError
+from soakproof.slots import UnknownShapeError, parse_slots
+
+PREFIXES = ("/v1", "/api/v1")
+KEY_VARIABLES = ("LEMONADE_API_KEY", "OPENAI_API_KEY")
+_SAMPLE = (
+    "Record 0142: station Marlow, keeper Celia, code K7QD-92MX, status open.\n"
+    "The quiet harbour stood above the road, and Edwin counted the boats slowly.\n"
+) * 8
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """An API key; never shown, never written."""
+
+    key: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def find(cls, given: str | None) -> "Credentials":
+        """The key that was given, else the first of LEMONADE_API_KEY and OPENAI_API_KEY that is set."""
+        return cls(given or next((os.environ[v] for v in KEY_VARIABLES if os.environ.get(v)), None))
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A server that is up and answers for one model."""
+
+    kind: Literal["lemonade", "llamacpp"]
+    base_url: str  # without a prefix
+    prefix: str
+    model: str  # as asked for in every request
+    local: bool  # on this host
+    slots: int
+    slot_context: int  # tokens
+    chars_per_token: float
+    slots_url: str | None  # where busy slots are seen; None: nowhere
+    backend_url: str | None = None
+    backend_pid: int | None = None
+    cache_tokens: int | None = None  # what the backend's host-memory prompt cache holds, when known
+    identity: dict[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()  # what could not be found out
+
+    @property
+    def chat_url(self) -> str:
+        return f"{self.base_url}{self.prefix}/chat/completions"
+
+    def describe(self) -> dict[str, Any]:
+        """The target as run.json has it."""
+        named = ("kind", "base_url", "prefix", "model", "local", "slots", "slot_context", "slots_url")
+        return {
+            **self.identity,
+            **{name: getattr(self, name) for name in named},
+            "backend_url": self.backend_url,
+            "backend_pid": self.backend_pid,
+            "chars_per_token": round(self.chars_per_token, 3),
+            "remarks": list(self.remarks),
+        }
+
+
+def examine(host: str, model: str | None, credentials: Credentials, *, timeout: float = 30.0) -> Target:
+    """Ask a server what it is and whether it will do. Raises UsageError with what to do instead.
+
+    Sends one request of one token, so that the model is loaded and its identity can be read.
+    """
+    base, given_prefix = split_host(host)
+    with httpx.Client(
+        base_url=base,
+        timeout=httpx.Timeout(timeout, connect=5.0),
+        headers={**credentials.headers, "Accept-Encoding": "identity", "Connection": "close"},
+        limits=httpx.Limits(max_keepalive_connections=0),
+        trust_env=False,
+    ) as client:
+        return _Examination(client, base, given_prefix, model).target()
+
+
+def split_host(host: str) -> tuple[str, str | None]:
+    """``http://host:port`` and the prefix that the address ended in, if any."""
+    parts = urlsplit(host)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(f"--host: {host!r} is not an address", "write it as http://localhost:13305")
+    path = parts.path.rstrip("/")
+    if path and path not in ("/v0", "/api/v0", *PREFIXES):
+        raise UsageError(
+            f"--host: {host!r} has the path {path!r}", "give the server's root: http://localhost:13305"
+        )
+    try:
+        port = parts.port
+    except ValueError:
+        raise UsageError(f"--host: {host!r} has a port that is no port", "a port is 1 to 65535") from None
+    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{name}" + (f":{port}" if port else ""), path or None
+
+
+def is_local(url: str) -> bool:
+    """Whether the address is of this machine, so that its processes and loopback ports are ours to see."""
+    name = urlsplit(url).hostname or ""
+    try:
+        addresses = {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
+    except OSError:
+        return False
+    own = {a.address.split("%")[0] for all_of in psutil.net_if_addrs().values() for a in all_of}
+    return any(ipaddress.ip_address(a.split("%")[0]).is_loopback or a in own for a in addresses)
+
+
+class _Examination:
+    """The questions, in order."""
+
+    def __init__(self, client: httpx.Client, base: str, prefix: str | None, model: str | None) -> None:
+        self.client = client
+        self.base = base
+        self.prefix = prefix
+        self.wanted = model
+        self.remarks: list[str] = []
+
+    def target(self) -> Target:
+        health = self._lemonade_health()
+        return self._lemonade(health) if health is not None else self._llamacpp()
+
+    # -- telling apart
+
+    def _lemonade_health(self) -> dict[str, Any] | None:
+        """Lemonade's health document, or None for a server that is no Lemonade."""
+        for prefix in [self.prefix] if self.prefix else PREFIXES:
+            document = self._json(f"{prefix}/health")
+            if isinstance(document, dict) and "all_models_loaded" in document:
+                self.prefix = prefix
+                return document
+        return None
+
+    def _json(self, path: str, base: str = "") -> Any:
+        """The JSON that a path answers with status 200, or None. Raises UsageError when nobody answers."""
+        response = self._get(path, base)
+        if response is None or response.status_code != 200:
+            return None
+        try:
+            return response.json()
+        except ValueError:
+            return None
+
+    def _get(self, path: str, base: str = "") -> httpx.Response | None:
+        try:
+            response = self.client.get(f"{base}{path}" if base else path)
+        except httpx.HTTPError as error:
+            if base:  # the backend is optional
+                return None
+            raise UsageError(
+                f"--host: {self.base} does not answer: {_words(error)}",
+                "is the server up, and is this its address? Lemonade's default is http://localhost:13305",
+            ) from error
+        if response.status_code in (401, 403):
+            raise UsageError(
+                f"--host: {self.base} wants an API key (status {response.status_code})",
+                f"give --api-key, or set {' or '.join(KEY_VARIABLES)}",
+            )
+        return response
+
+    # -- Lemonade
+
+    def _lemonade(self, health: dict[str, Any]) -> Target:
+        model = self._choose_lemonade_model(health)
+        resolved = self._ask_one_token(model)
+        loaded = self._json(f"{self.prefix}/health") or health
+        entry = _entry_of(loaded, resolved, model)
+        local = is_local(self.base)
+        backend = str(entry["backend_url"]).removesuffix("/v1") if entry.get("backend_url") else None
+        if backend and not local:
+            self.remarks.append(
+                "the backend listens on the server's own loopback: slots are read through Lemonade"
+            )
+        seen_at = backend if local else None
+        slots_url = f"{seen_at}/slots" if seen_at else f"{self.base}{self.prefix}/slots"
+        identity = {
+            "version": loaded.get("version"),
+            "model_resolved": entry.get("model_name") or resolved,
+            "checkpoint": entry.get("checkpoint"),
+            "recipe": entry.get("recipe"),
+            "recipe_options": entry.get("recipe_options"),
+            "launch_command": entry.get("launch_command"),
+            "device": entry.get("device"),
+            "models_loaded": [m.get("model_name") for m in _models(loaded)],
+            "max_models": loaded.get("max_models"),
+        }
+        return self._finish("lemonade", model, local, slots_url, seen_at, entry.get("pid"), identity, entry)
+
+    def _choose_lemonade_model(self, health: dict[str, Any]) -> str:
+        if self.wanted:
+            return self.wanted
+        loaded = [
+            m["model_name"] for m in _models(health) if m.get("type", "llm") == "llm" and m.get("model_name")
+        ]
+        if len(loaded) == 1:
+            return str(loaded[0])
+        here = ", ".join(loaded) if loaded else "none is loaded"
+        raise UsageError(
+            f"--model is missing: Lemonade serves many models ({here})",
+            f"choose one: --model NAME; it has: {self._names()}",
+        )
+
+    def _names(self) -> str:
+        document = self._json(f"{self.prefix}/models")
+        data = document.get("data") if isinstance(document, dict) else None
+        names = [str(m.get("id")) for m in data if isinstance(m, dict)] if isinstance(data, list) else []
+        return (
+            ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "") or "no models"
+        )
+
+    # -- bare llama.cpp
+
+    def _llamacpp(self) -> Target:
+        response = self._get("/health")
+        assert response is not None
+        if response.status_code == 503:
+            raise UsageError(
+                f"--host: {self.base} is still loading its model", "wait until /health answers 200"
+            )
+        if "html" in response.headers.get("content-type", ""):
+            raise UsageError(
+                f"--host: {self.base} answers HTML: it is no LLM server", "is the port the right one?"
+            )
+        models = self._json(f"{self.prefix or '/v1'}/models")
+        if not isinstance(models, dict) or not isinstance(models.get("data"), list):
+            raise UsageError(
+                f"--host: {self.base} is no LLM server that is known here: it has no health document of "
+                f"Lemonade's and no /v1/models (/health answered {response.status_code})",
+                "soakproof tests Lemonade and llama.cpp's server",
+            )
+        self.prefix = self.prefix or "/v1"
+        names = [str(m.get("id")) for m in models["data"] if isinstance(m, dict)]
+        model = self.wanted or (names[0] if names else "default")
+        if self.wanted and names and self.wanted not in names:
+            raise UsageError(
+                f"--model: {self.base} has no model {self.wanted!r}", f"it has: {', '.join(names[:20])}"
+            )
+        self._ask_one_token(model)
+        identity = {"model_resolved": names[0] if names else None}
+        local = is_local(self.base)
+        pid = _listener(self.base) if local else None
+        return self._finish("llamacpp", model, local, f"{self.base}/slots", self.base, pid, identity, {})
+
+    # -- both
+
+    def _ask_one_token(self, model: str) -> str | None:
+        """Send the smallest request: the model is there, loaded, and we may use it. Its name as answered."""
+        body = {
+            "model": model,
+            "messages": [{"role": "user", "content": "Repeat exactly: ok"}],
+            "max_tokens": 1,
+        }
+        try:
+            response = self.client.post(f"{self.prefix}/chat/completions", json=body, timeout=600)
+        except httpx.HTTPError as error:
+            raise UsageError(f"--host: {self.base} broke off a chat request: {_words(error)}") from error
+        if response.status_code == 404:
+            raise UsageError(f"--model: {self.base} has no model {model!r}", f"it has: {self._names()}")
+        if response.status_code in (401, 403):
+            raise UsageError(
+                f"--host: {self.base} wants an API key (status {response.status_code})",
+                f"give --api-key, or set {' or '.join(KEY_VARIABLES)}",
+            )
+        try:
+            document = response.json()
+        except ValueError:
+            document = None
+        if response.status_code != 200 or not isinstance(document, dict) or not document.get("choices"):
+            told = re.sub(r"[^\x20-\x7e]+", " ", response.text)[:300]
+            raise UsageError(
+                f"--model: {model!r} does not answer a chat request: {response.status_code} {told}"
+            )
+        named = document.get("model")
+        return str(named) if named else None
+
+    def _finish(
+        self,
+        kind: Literal["lemonade", "llamacpp"],
+        model: str,
+        local: bool,
+        slots_url: str,
+        backend: str | None,
+        pid: Any,
+        identity: dict[str, Any],
+        entry: dict[str, Any],
+    ) -> Target:
+        slots, context, url = self._slots(slots_url, entry)
+        props = self._json("/props", backend) if backend else None
+        if isinstance(props, dict):
+            identity["build"] = props.get("build_info")
+            identity["model_path"] = props.get("model_path")
+            identity["chat_template_digest"] = _short_digest(props.get("chat_template"))
+        return Target(
+            kind=kind,
+            base_url=self.base,
+            prefix=self.prefix or "/v1",
+            model=model,
+            local=local,
+            slots=slots,
+            slot_context=context,
+            chars_per_token=self._chars_per_token(backend, model),
+            slots_url=url,
+            backend_url=backend,
+            backend_pid=pid if isinstance(pid, int) else None,
+            identity=identity,
+            remarks=tuple(self.remarks),
+        )
+
+    def _slots(self, url: str, entry: dict[str, Any]) -> tuple[int, int, str | None]:
+        """Slots, context a slot and the address, from /slots; else from what the front says."""
+        try:
+            seen = parse_slots(self._json("", url))
+        except UnknownShapeError as error:
+            self.remarks.append(f"{url}: {error}: a freed slot cannot be seen")
+            seen = ()
+        context = next((s.context for s in seen if s.context), None)
+        if seen and context:
+            return len(seen), context, url
+        options = entry.get("recipe_options") or {}
+        window = entry.get("max_context_window") or options.get("ctx_size") or 4096
+        if not seen:
+            self.remarks.append(
+                f"{url} does not show slots: one slot is assumed, and cancels cannot be judged"
+            )
+        return max(len(seen), 1), int(context or window), url if seen else None
+
+    def _chars_per_token(self, backend: str | None, model: str) -> float:
+        """Characters a token of our kind of text has, from /tokenize, else from a request's usage."""
+        if backend:
+            try:
+                tokens = self.client.post(f"{backend}/tokenize", json={"content": _SAMPLE}).json()["tokens"]
+                return len(_SAMPLE) / max(len(tokens), 1)
+            except (httpx.HTTPError, ValueError, KeyError, TypeError):
+                pass
+        body = {"model": model, "messages": [{"role": "user", "content": _SAMPLE}], "max_tokens": 1}
+        try:
+            usage = self.client.post(f"{self.prefix}/chat/completions", json=body, timeout=600).json()[
+                "usage"
+            ]
+            return max(0.5, len(_SAMPLE) / int(usage["prompt_tokens"]))
+        except (httpx.HTTPError, ValueError, KeyError, TypeError, ZeroDivisionError):
+            self.remarks.append("characters a token: not told by the server, 2 are assumed")
+            return 2.0
+
+
+def _models(health: dict[str, Any]) -> list[dict[str, Any]]:
+    loaded = health.get("all_models_loaded")
+    return [m for m in loaded if isinstance(m, dict)] if isinstance(loaded, list) else []
+
+
+def _entry_of(health: dict[str, Any], resolved: str | None, asked: str) -> dict[str, Any]:
+    """The health document's entry of the model that answered; aliases and prefixes resolved."""
+    models = _models(health)
+    wanted = {_bare(n) for n in (resolved, asked) if n}
+    named = [m for m in models if _bare(str(m.get("model_name"))) in wanted]
+    newest = sorted(models, key=lambda m: m.get("last_use") or 0)
+    return (named or newest or [{}])[-1]
+
+
+def _bare(name: str) -> str:
+    """A model's name without ``user.`` and ``:latest``: Lemonade takes all three forms."""
+    return name.removeprefix("user.").removesuffix(":latest")
+
+
+def _listener(url: str) -> int | None:
+    """The process that listens at an address of this host, where that may be seen."""
+    port = urlsplit(url).port or 80
+    try:
+        found = [
+            c.pid for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port
+        ]
+    except psutil.Error:
+        return None
+    return next((pid for pid in found if pid), None)
+
+
+def _short_digest(text: Any) -> str | None:
+    import hashlib
+
+    return hashlib.sha256(text.encode()).hexdigest()[:16] if isinstance(text, str) else None
+
+
+def _words(error: httpx.HTTPError) -> str:
+    return str(error) or type(error).__name__
