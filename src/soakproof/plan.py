@@ -20,7 +20,6 @@ prompt = "2400 tokens"
 """
 
 import dataclasses
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +28,7 @@ from soakproof.catalog import Catalog
 from soakproof.errors import UsageError
 from soakproof.scenario import Scenario
 from soakproof.settings import build, read_toml
+from soakproof.thresholds import parse
 from soakproof.units import Seconds, Tokens
 
 
@@ -158,6 +158,8 @@ def load_plan(catalog: Catalog, name: str) -> Plan:
     names = [t.name for t in document.threshold]
     if len(set(names)) != len(names):
         raise UsageError(f"{where}: two thresholds have the same name", "each needs a name of its own")
+    for threshold in document.threshold:
+        parse(threshold, kinds, where)
     return Plan(
         name=path.stem,
         title=document.title,

@@ -1,0 +1,207 @@
+"""The run's own judgement of its thresholds, checks and exchanges: the raw result. Pure; no I/O.
+
+It is written once, at the end of the run, and never changed by any later judgement. A run is clean only
+when something completed, no exchange or check failed, no scenario broke, and every threshold was measured
+and met. A plan that has a threshold of its own on `failed_exchanges` or `failed_checks` says by it how
+many may fail; without one, none may.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+
+from soakproof.errors import EXIT_ERROR, EXIT_FAIL, EXIT_OK
+from soakproof.plain import plain
+from soakproof.quantities import KNOWN, check_outcome
+from soakproof.records import Check, Exchange, Iteration, Opened, Record
+from soakproof.thresholds import ParsedThreshold, ThresholdResult, evaluate, parse
+
+if TYPE_CHECKING:
+    from soakproof.plan import Threshold
+
+RawOutcome = Literal["clean", "failed", "nothing", "error"]
+EXIT: Mapping[str, int] = {"clean": EXIT_OK, "failed": EXIT_FAIL, "nothing": EXIT_ERROR, "error": EXIT_ERROR}
+KEPT = 100  # failures of one threshold that raw.json lists; `failed` has how many there were
+SHOWN = 5  # failures that the terminal shows
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A run's records, sorted into what the raw result looks at."""
+
+    exchanges: list[Exchange] = field(default_factory=list)
+    unclosed: list[Opened] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    iterations: list[Iteration] = field(default_factory=list)
+
+
+def raw_result(
+    thresholds: "Sequence[Threshold]", records: Iterable[Record], *, ended: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The document of raw.json. ``ended`` is {why, reason}, as in run.json."""
+    seen = _sort(records)
+    parsed = [parse(t) for t in thresholds]
+    results = [evaluate(p, seen.exchanges, seen.checks, seen.iterations, seen.unclosed) for p in parsed]
+    outcome = _outcome(seen, results, str(ended.get("why", "")))
+    return {
+        "outcome": outcome,
+        "exit_code": EXIT[outcome],
+        "thresholds": [_threshold(r) for r in results],
+        "checks": _checks(seen.checks),
+        "exchanges": _exchanges(seen),
+        "iterations": _iterations(seen.iterations),
+        "ended": {"why": ended.get("why", ""), "reason": ended.get("reason", "")},
+        "first_failures": _first_failures(seen),
+    }
+
+
+def _sort(records: Iterable[Record]) -> _Seen:
+    seen = _Seen()
+    opened: dict[str, Opened] = {}
+    lists: Mapping[type, list[Any]] = {
+        Exchange: seen.exchanges,
+        Check: seen.checks,
+        Iteration: seen.iterations,
+    }
+    for record in records:
+        if type(record) is Opened:
+            opened[record.id] = record
+        elif type(record) in lists:
+            lists[type(record)].append(record)
+    closed = {e.id for e in seen.exchanges}
+    seen.unclosed.extend(o for id, o in opened.items() if id not in closed)
+    return seen
+
+
+def _outcome(seen: _Seen, results: Sequence[ThresholdResult], why: str) -> RawOutcome:
+    if why == "error":
+        return "error"
+    if not any(e.outcome != "unknown" for e in seen.exchanges):
+        return "nothing"
+    parsed = [r.threshold for r in results]
+    bad = (
+        any(r.outcome != "pass" for r in results)
+        or any(not _governed(e, "failed_exchanges", parsed) for e in seen.exchanges if e.outcome == "fail")
+        or any(not _governed(c, "failed_checks", parsed) for c in seen.checks if check_outcome(c) == "fail")
+        or any(i.end == "broken" for i in seen.iterations)
+    )
+    return "failed" if bad else "clean"
+
+
+def _governed(record: Exchange | Check, quantity: str, thresholds: Iterable[ParsedThreshold]) -> bool:
+    """Whether a threshold of the plan's own says how many of these may fail."""
+    part = record.role if isinstance(record, Exchange) else ""
+    names = ("", record.scenario, f"{record.scenario}.{part}", getattr(record, "name", ""))
+    return any(t.quantity == quantity and t.filter in names for t in thresholds)
+
+
+def _threshold(result: ThresholdResult) -> dict[str, Any]:
+    asked = result.threshold
+    return {
+        "name": asked.name,
+        "that": asked.that,
+        "why": asked.why,
+        "outcome": result.outcome,
+        "observed": result.observed,
+        "unit": asked.unit,
+        "n": result.n,
+        "failed": len(result.failures),
+        "failures": [{"exchange": id, "value": value} for id, value in result.failures[:KEPT]],
+        "reason": result.reason,
+    }
+
+
+def _checks(checks: Iterable[Check]) -> dict[str, dict[str, int]]:
+    counts: Counter[tuple[str, str]] = Counter((c.name, check_outcome(c)) for c in checks)
+    names = sorted({name for name, _ in counts})
+    return {n: {o: counts[n, o] for o in ("pass", "fail", "unknown", KNOWN)} for n in names}
+
+
+def _exchanges(seen: _Seen) -> dict[str, Any]:
+    outcomes = Counter(e.outcome for e in seen.exchanges)
+    failures = Counter(str(e.failure or "unclassified") for e in seen.exchanges if e.outcome == "fail")
+    return {
+        "opened": len(seen.exchanges) + len(seen.unclosed),
+        "closed": len(seen.exchanges),
+        "ok": outcomes["ok"],
+        "fail": outcomes["fail"],
+        "unknown": outcomes["unknown"] + len(seen.unclosed),
+        "by_failure": dict(sorted(failures.items())),
+    }
+
+
+def _iterations(iterations: Iterable[Iteration]) -> dict[str, dict[str, int]]:
+    counts: Counter[tuple[str, str]] = Counter((i.scenario, i.end) for i in iterations)
+    kinds = sorted({kind for kind, _ in counts})
+    ends = ("completed", "failed", "stopped", "broken")
+    return {kind: {end: counts[kind, end] for end in ends} for kind in kinds}
+
+
+def _first_failures(seen: _Seen) -> list[str]:
+    """The first few failures in words: of checks, of exchanges, and of scenarios themselves."""
+    told = [
+        f"check {c.name} failed in {c.scenario} {c.iteration}{_why(c.grade, c.reason)}"
+        for c in islice((c for c in seen.checks if check_outcome(c) == "fail"), SHOWN)
+    ]
+    told += [
+        f"exchange {e.id} failed: {e.failure or 'unclassified'}{_why(e.reason)}"
+        for e in islice((e for e in seen.exchanges if e.outcome == "fail"), SHOWN)
+    ]
+    told += [
+        f"scenario {i.scenario} broke in iteration {i.number}{_why(i.reason)}"
+        for i in islice((i for i in seen.iterations if i.end == "broken"), SHOWN)
+    ]
+    return [plain(line) for line in told]
+
+
+def _why(*parts: str) -> str:
+    told = ": ".join(part for part in parts if part)
+    return f": {told}" if told else ""
+
+
+def summary_lines(raw: Mapping[str, Any]) -> list[str]:
+    """The raw result for a terminal: its outcome, what was done, and the first failures in words."""
+    lines = [f"raw result: {_headline(raw)}", *_totals(raw)]
+    for threshold in raw.get("thresholds", ()):
+        if threshold["outcome"] != "pass":
+            lines.append(f"  {plain(_told(threshold), 400)}")
+    lines += [f"  {plain(line, 400)}" for line in raw.get("first_failures", ())]
+    return lines
+
+
+def _headline(raw: Mapping[str, Any]) -> str:
+    outcome = str(raw.get("outcome"))
+    ended = raw.get("ended") or {}
+    words = {
+        "clean": "clean",
+        "failed": "FAILED",
+        "nothing": "NOTHING was completed, so nothing was shown",
+        "error": f"ERROR: {ended.get('reason') or 'the run could not be carried out'}",
+    }
+    early = f" (ended by {ended['why']})" if ended.get("why") in ("interrupt", "stopped") else ""
+    return plain(words.get(outcome, outcome) + early, 400)
+
+
+def _totals(raw: Mapping[str, Any]) -> list[str]:
+    exchanges, checks = raw.get("exchanges") or {}, (raw.get("checks") or {}).values()
+    iterations = raw.get("iterations") or {}
+    done = ", ".join(f"{count['completed']} {plain(kind, 40)}" for kind, count in iterations.items())
+    failures = ", ".join(f"{n} {name}" for name, n in (exchanges.get("by_failure") or {}).items())
+    counted = {end: sum(check.get(end, 0) for check in checks) for end in ("pass", "fail", "unknown", KNOWN)}
+    known = f", {counted[KNOWN]} met a known limit" if counted[KNOWN] else ""
+    return [
+        f"  iterations completed: {done or 'none'}",
+        f"  exchanges: {exchanges.get('ok', 0)} ok, {exchanges.get('fail', 0)} failed"
+        f"{f' ({failures})' if failures else ''}, {exchanges.get('unknown', 0)} unknown",
+        f"  checks: {counted['pass']} passed, {counted['fail']} failed, {counted['unknown']} unknown{known}",
+    ]
+
+
+def _told(threshold: Mapping[str, Any]) -> str:
+    if threshold["outcome"] == "unknown":
+        return f"threshold {threshold['name']} not measured: {threshold['that']}: {threshold['reason']}"
+    each = f"{threshold['failed']} of {threshold['n']} fail, worst " if threshold["failures"] else "observed "
+    observed = f"{each}{threshold['observed']:.4g} {threshold['unit']}".rstrip()
+    return f"threshold {threshold['name']} failed: {threshold['that']}: {observed} (n={threshold['n']})"

@@ -1,0 +1,236 @@
+"""The language of raw thresholds: what a plan may say, and what a run makes of it. No I/O.
+
+    <quantity>[{<filter>}] <stat> <op> <number> [<unit>]
+
+    generation_rate{long_prose} each >= 17 tokens/s      a metric of exchanges, of one kind
+    first_token_time{isolation.a} p95 <= 30 s            of one role of a kind
+    failed_checks{isolation.foreign} count == 0          a count over the run, of one check
+    failed_exchanges share <= 1 %                        the same as a share of what was decided
+
+Percentiles are nearest-rank: a value that really occurred. What could not be measured is unknown, and
+an unknown threshold is not a met one.
+"""
+
+import difflib
+import operator
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from soakproof.errors import UsageError
+from soakproof.metrics import METRICS, measure
+from soakproof.quantities import COUNTED, PERCENTILES, Counted, check_outcome, statistic, thin
+from soakproof.records import Check, Exchange, Failure, Iteration, Opened
+from soakproof.units import Seconds, split
+
+if TYPE_CHECKING:
+    from soakproof.plan import Kind, Threshold
+
+_FORM = re.compile(
+    r"\s*(?P<quantity>[^\s{}]+)\s*(?:\{(?P<filter>[^{}]*)\})?"
+    r"\s+(?P<stat>[^\s{}]+)\s*(?P<op>[<>=!]+)\s*(?P<limit>.+?)\s*"
+)
+_EXAMPLE = '"generation_rate{long_prose} each >= 17 tokens/s" or "failed_checks count == 0"'
+
+OPS: Mapping[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    ">": operator.gt,
+    "<=": operator.le,
+    "<": operator.lt,
+    "==": operator.eq,
+}
+METRIC_STATS = ("each", "median", "mean", "min", "max", "p50", *PERCENTILES, "count", "sum")
+UNITS: Mapping[str, Mapping[str, float]] = {  # base unit to what may be written, and its size
+    "s": Seconds.scale,
+    "tokens": {"tokens": 1, "token": 1},
+    "tokens/s": {"tokens/s": 1, "tokens/min": 1 / 60},
+    "%": {"%": 1},
+    "": {"": 1},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedThreshold:
+    """A threshold ready to be evaluated; ``limit`` is in the base ``unit``, ``that`` is its source text."""
+
+    name: str
+    that: str
+    why: str
+    quantity: str
+    filter: str
+    stat: str
+    op: str
+    limit: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdResult:
+    """What a run made of a threshold. ``observed`` is None when nothing could be measured."""
+
+    threshold: ParsedThreshold
+    outcome: Literal["pass", "fail", "unknown"]
+    observed: float | None
+    n: int
+    failures: tuple[tuple[str, float], ...] = ()  # (exchange id, value), for `each`
+    reason: str = ""  # why it is unknown, or how little it rests on
+
+
+def parse(
+    threshold: "Threshold", kinds: "Collection[Kind] | None" = None, where: str = ""
+) -> ParsedThreshold:
+    """Read a threshold. ``kinds`` are the plan's; without them filters are taken as they stand.
+
+    Raises UsageError that names the part that is wrong, what was expected, and the nearest known name.
+    """
+    at = f"{where}: threshold {threshold.name!r}".removeprefix(": ")
+    match = _FORM.fullmatch(threshold.that)
+    if match is None:
+        raise UsageError(f"{at}: cannot read {threshold.that!r}", f"expected a form such as {_EXAMPLE}")
+    quantity, stat = match["quantity"], match["stat"]
+    _known(quantity, (*METRICS, *COUNTED), f"{at}: quantity")
+    _known(stat, _stats(quantity), f"{at}: {quantity}: stat")
+    _known(match["op"], tuple(OPS), f"{at}: operator")
+    chosen = (match["filter"] or "").strip()
+    if match["filter"] is not None:
+        _check_filter(quantity, chosen, kinds, at)
+    unit = _unit(quantity, stat)
+    return ParsedThreshold(
+        name=threshold.name,
+        that=threshold.that,
+        why=threshold.why,
+        quantity=quantity,
+        filter=chosen,
+        stat=stat,
+        op=match["op"],
+        limit=_limit(match["limit"], unit, at),
+        unit=unit,
+    )
+
+
+def _stats(quantity: str) -> tuple[str, ...]:
+    if quantity in METRICS:
+        return METRIC_STATS
+    return ("count", "share") if COUNTED[quantity].shares else ("count",)
+
+
+def _unit(quantity: str, stat: str) -> str:
+    if stat in ("count", "share"):
+        return "" if stat == "count" else "%"
+    return METRICS[quantity].unit
+
+
+def _known(word: str, known: Sequence[str], what: str) -> None:
+    if word in known:
+        return
+    near = difflib.get_close_matches(word, known, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    raise UsageError(f"{what}: unknown {word!r}", f"{hint}known are: {', '.join(known)}")
+
+
+def _limit(text: str, unit: str, at: str) -> float:
+    """The limit in the base unit."""
+    known = UNITS[unit]
+    expected = f"expected a number in {' or '.join(known)}" if unit else "expected a number without a unit"
+    try:
+        value, written = split(text)
+    except ValueError:
+        raise UsageError(f"{at}: limit: {expected}, found {text!r}") from None
+    if written not in known:
+        raise UsageError(f"{at}: unit: {expected}, found {text!r}", f"an example: {_EXAMPLE}")
+    return value * known[written]
+
+
+def _check_filter(quantity: str, chosen: str, kinds: "Collection[Kind] | None", at: str) -> None:
+    if not chosen:
+        raise UsageError(f"{at}: the filter {{}} is empty", "name a kind, or leave the braces out")
+    if kinds is None:
+        return
+    names = [kind.name for kind in kinds]
+    if quantity in COUNTED and COUNTED[quantity].what == "check":
+        names += [check for kind in kinds for check in kind.scenario.checks]
+    elif "." in chosen and chosen not in names:
+        chosen = chosen.rpartition(".")[0]  # a role: only the run can tell whether there is one
+    _known(chosen, list(dict.fromkeys(names)), f"{at}: filter")
+
+
+def evaluate(
+    parsed: ParsedThreshold,
+    exchanges: Collection[Exchange],
+    checks: Collection[Check],
+    iterations: Collection[Iteration],
+    unclosed: Collection[Opened] = (),
+) -> ThresholdResult:
+    """What the run made of a threshold. ``unclosed`` are requests of whose end nothing is known."""
+    if parsed.quantity in METRICS:
+        return _evaluate_metric(parsed, exchanges)
+    counted = COUNTED[parsed.quantity]
+    outcomes: list[tuple[str, Failure | None]]
+    if counted.what == "exchange":
+        outcomes = [(e.outcome, e.failure) for e in exchanges if _takes(parsed.filter, e)]
+        outcomes += [("unknown", None) for o in unclosed if _takes(parsed.filter, o)]
+    elif counted.what == "check":
+        outcomes = [(check_outcome(c), None) for c in checks if parsed.filter in ("", c.name, c.scenario)]
+    else:
+        outcomes = [(i.end, None) for i in iterations if parsed.filter in ("", i.scenario)]
+    return _evaluate_count(parsed, counted, outcomes)
+
+
+def _takes(chosen: str, exchange: Exchange | Opened) -> bool:
+    """Whether a filter, a kind or ``kind.role``, takes this exchange in."""
+    return not chosen or chosen in (exchange.scenario, f"{exchange.scenario}.{exchange.role}")
+
+
+def _evaluate_count(
+    parsed: ParsedThreshold, counted: Counted, outcomes: list[tuple[str, Failure | None]]
+) -> ThresholdResult:
+    n = sum(counted.decided(outcome) for outcome, _ in outcomes)
+    found = sum(counted.matches(outcome, failure) for outcome, failure in outcomes)
+    if n == 0 and counted.what != "iteration":
+        of = f" of {parsed.filter}" if parsed.filter else ""
+        return _unknown(parsed, f"no {counted.what}{of} came to an outcome")
+    observed = found / n * 100 if parsed.stat == "share" else float(found)
+    return _result(parsed, observed, n)
+
+
+def _evaluate_metric(parsed: ParsedThreshold, exchanges: Collection[Exchange]) -> ThresholdResult:
+    chosen = [e for e in exchanges if _takes(parsed.filter, e)] if parsed.filter else exchanges
+    values = measure(parsed.quantity, chosen)
+    if not values:
+        metric = METRICS[parsed.quantity]
+        return _unknown(
+            parsed,
+            f"nothing to measure: {len(chosen)} exchanges, none with a {metric.name} "
+            f"(it leaves out failures and {metric.leaves_out})",
+        )
+    if parsed.stat == "each":
+        return _evaluate_each(parsed, values)
+    numbers = sorted(value for _, value in values)
+    return _result(parsed, statistic(parsed.stat, numbers), len(numbers), thin(parsed.stat, len(numbers)))
+
+
+def _evaluate_each(parsed: ParsedThreshold, values: list[tuple[str, float]]) -> ThresholdResult:
+    """``observed`` is the value that is furthest on the wrong side, or nearest to it."""
+    holds = OPS[parsed.op]
+    worst = max if parsed.op in ("<", "<=") else min
+    failures = tuple((id, value) for id, value in values if not holds(value, parsed.limit))
+    observed = worst(value for _, value in failures or values)
+    return ThresholdResult(
+        threshold=parsed,
+        outcome="fail" if failures else "pass",
+        observed=observed,
+        n=len(values),
+        failures=failures,
+    )
+
+
+def _result(parsed: ParsedThreshold, observed: float, n: int, reason: str = "") -> ThresholdResult:
+    met = OPS[parsed.op](observed, parsed.limit)
+    return ThresholdResult(
+        threshold=parsed, outcome="pass" if met else "fail", observed=observed, n=n, reason=reason
+    )
+
+
+def _unknown(parsed: ParsedThreshold, reason: str) -> ThresholdResult:
+    return ThresholdResult(threshold=parsed, outcome="unknown", observed=None, n=0, reason=reason)
