@@ -1,21 +1,39 @@
 """Judging: pure functions of sealed evidence, a policy and a baseline. No I/O in this room.
 
-What an adjudicator's file imports stands here: `Adjudicator`, `Evidence`, `Finding`, `Figure`, and the
-quantities that its options may be written in. Statistics are in `soakproof.judge.statistics`.
+What an adjudicator's file imports stands here: `Adjudicator`, `Evidence`, `Finding`, `Figure`, the
+quantities that its options may be written in, the metrics of exchanges, and how findings are told.
+Statistics are in `soakproof.judge.statistics`.
 """
 
+from soakproof.clock import NS
+from soakproof.context import nonces
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Adjudicator, Figure, Finding, Outcome
+from soakproof.judge.telling import counted, finding, ids, upper
+from soakproof.metrics import METRICS, Metric, measure
+from soakproof.plain import plain
+from soakproof.quantities import check_outcome
 from soakproof.units import Bytes, Ratio, Seconds, Tokens
 
 __all__ = [
+    "METRICS",
+    "NS",
     "Adjudicator",
     "Bytes",
     "Evidence",
     "Figure",
     "Finding",
+    "Metric",
     "Outcome",
     "Ratio",
     "Seconds",
     "Tokens",
+    "check_outcome",
+    "counted",
+    "finding",
+    "ids",
+    "measure",
+    "nonces",
+    "plain",
+    "upper",
 ]

@@ -1,0 +1,41 @@
+"""What adjudicators share in telling what they found: bounded ids, plain text, quantiles. No I/O."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from soakproof.judge.finding import Adjudicator, Finding, Outcome
+from soakproof.records import Exchange, Opened
+
+MOST_IDS = 20
+
+
+def finding(judge: Adjudicator, subject: str, outcome: Outcome, answer: str, **more: Any) -> Finding:
+    """A finding of this adjudicator, named by its file and with its docstring's first line as question."""
+    kind = type(judge)
+    file = getattr(sys.modules.get(kind.__module__), "__file__", None)
+    return Finding(
+        adjudicator=PurePath(file).stem if file else kind.__name__.lower(),
+        subject=subject,
+        question=(kind.__doc__ or kind.__name__).strip().splitlines()[0],
+        outcome=outcome,
+        answer=answer,
+        **more,
+    )
+
+
+def ids(exchanges: Iterable[Exchange | Opened | str]) -> tuple[str, ...]:
+    """The first ids, as many as a finding may hold, each once."""
+    named = dict.fromkeys(e if isinstance(e, str) else e.id for e in exchanges)
+    return tuple(named)[:MOST_IDS]
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """``1 exchange``, ``3 exchanges``; ``many`` where it is not made by an s."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def upper(values: Sequence[float], percent: int) -> float:
+    """The nearest-rank percentile of at least one value: a value that really occurred."""
+    return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]
