@@ -13,10 +13,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from soakproof.errors import UsageError
 from soakproof.scenario import Scenario
+
+if TYPE_CHECKING:
+    from soakproof.judge.finding import Adjudicator
 
 T = TypeVar("T")
 _PACKAGE = Path(__file__).parent
@@ -73,6 +76,12 @@ class Catalog:
         path = self.find("scenario", "scenarios", ".py", name)
         refuse_yield_in_finally(path)
         return load_class(path, Scenario)
+
+    def adjudicator(self, name: str) -> "type[Adjudicator]":
+        """The Adjudicator class of adjudicators/<name>.py."""
+        from soakproof.judge.finding import Adjudicator
+
+        return load_class(self.find("adjudicator", "adjudicators", ".py", name), Adjudicator)
 
     def corpora(self) -> dict[str, tuple[str, ...]]:
         """Stem to lines of every file in scenarios/prompts/."""
