@@ -1,4 +1,7 @@
-"""The founding mix for 30 minutes: locust -f locustfiles/soak.py --headless [-t 30m] [--host URL --model NAME]"""
+"""The founding mix, for 30 minutes unless told otherwise.
+
+locust -f locustfiles/soak.py --headless [-t 30m] [--host http://localhost:13305 --model NAME]
+"""
 
 from soakproof.load import soak
 

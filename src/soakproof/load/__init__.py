@@ -5,11 +5,11 @@ A locustfile is two lines: `from soakproof.load import soak` and `SoakUser = soa
 
 from typing import Any
 
-from soakproof.load.hooks import Hooks
-from soakproof.load.users import SoakUser
-
 
 def soak(plan: str) -> Any:
     """Set Locust up to run a plan; returns the user class that a locustfile must define."""
+    from soakproof.load.hooks import Hooks  # Locust patches the whole process: only where it is wanted
+    from soakproof.load.users import SoakUser
+
     Hooks(plan).register()
     return SoakUser

@@ -10,7 +10,7 @@ from soakproof.target import Credentials
 _SECRET = ("api_key", "web_login", "tls_key")
 
 
-def add_arguments(parser: argparse.ArgumentParser, plan: str) -> None:
+def add_arguments(parser: Any, plan: str) -> None:
     """Add the options. Called for Locust's own parser, so that --help, config files and variables work."""
     parser.set_defaults(web_host="127.0.0.1")
     group = parser.add_argument_group(
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser, plan: str) -> None:
         help="sent as a bearer token and never written; else LEMONADE_API_KEY or OPENAI_API_KEY",
         include_in_web_ui=False,
         is_secret=True,
-    )  # type: ignore[call-arg]
+    )
     group.add_argument("--runs", default="runs", metavar="DIR", help="where run directories go (runs)")
     group.add_argument(
         "--testbed-model", default=None, metavar="FILE.gguf", help="another model for the embedded testbed"

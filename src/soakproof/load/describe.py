@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import itertools
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +35,7 @@ def describe_run(session: "Session") -> dict[str, Any]:
             "slot_context": around.slot_context,
             "chars_per_token": around.chars_per_token,
             "cache_tokens": around.cache_tokens,
+            "front": around.front,
         },
         "host": describe_host(),
         "versions": describe_versions(),
@@ -99,7 +101,7 @@ def _used(stem: str, names: set[str]) -> bool:
 def _after(command: Any, *flags: str) -> str | None:
     """The argument that follows one of the flags in a command."""
     words = command if isinstance(command, list) else []
-    return next((str(b) for a, b in zip(words, words[1:], strict=False) if a in flags), None)
+    return next((str(b) for a, b in itertools.pairwise(words) if a in flags), None)
 
 
 def _plain(values: Mapping[str, Any], unit: str = "") -> dict[str, Any]:

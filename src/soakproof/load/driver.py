@@ -12,6 +12,7 @@ import gevent
 from gevent.event import Event
 
 from soakproof.clock import RunClock
+from soakproof.context import IterationContext, Secrets, Surroundings, Traffic
 from soakproof.exchange import Reading
 from soakproof.iteration import Result, Stepper
 from soakproof.load.slots import SlotsReader
@@ -23,13 +24,10 @@ from soakproof.scenario import (
     Ask,
     AskFailed,
     Finish,
-    IterationContext,
     Released,
     Reply,
-    Secrets,
     Start,
     Started,
-    Surroundings,
     Together,
     Yield,
 )
@@ -58,17 +56,15 @@ class Driver:
     slots: SlotsReader
     first_seed: int  # request seeds count up from here, so that each is unique in the backend's /slots
     secrets: Secrets = field(default_factory=Secrets)
-    tokens_seen: int = 0  # prompt and answer tokens of the run so far
     _count: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         self.sweeper = Sweeper(self.clock)
+        self._traffic = Traffic(self.around.chars_per_token)
 
     def run(self, kind: Kind, number: int) -> Result:
         """One iteration, from its first request to its last check."""
-        context = IterationContext(
-            kind.name, number, self.seed, self.around, self.secrets, tokens_seen=lambda: self.tokens_seen
-        )
+        context = IterationContext(kind.name, number, self.seed, self.around, self.secrets, self._traffic)
         return _Iteration(self, kind, number, Stepper(kind.scenario, context)).play()
 
     def stop(self, reason: str) -> None:
@@ -126,7 +122,7 @@ class Driver:
         return exchange
 
     def _close(self, exchange: Exchange) -> None:
-        self.tokens_seen += (exchange.prompt_tokens or 0) + (exchange.completion_tokens or 0)
+        self._traffic.add(exchange)
         self.sink.closed(exchange)
 
 

@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import gevent
 from locust import events
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
@@ -22,7 +21,7 @@ from locust.exception import StopTest
 from locust.html import get_html_report
 
 from soakproof.catalog import Catalog
-from soakproof.errors import EXIT_ERROR, EXIT_USAGE, SoakproofError, UsageError
+from soakproof.errors import EXIT_ERROR, SoakproofError, UsageError
 from soakproof.load.arguments import add_arguments, wishes
 from soakproof.load.session import Session, say
 from soakproof.load.users import SoakUser, make_tasks
@@ -175,6 +174,3 @@ def _save_locust(environment: Environment, session: Session) -> None:
         write_atomic(folder / "report.html", get_html_report(environment, show_download_link=False).encode())
     except (OSError, SoakproofError) as error:
         say(f"Locust's own report could not be written: {error}")
-
-
-__all__ = ["EXIT_USAGE", "Hooks", "gevent"]

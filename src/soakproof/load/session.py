@@ -22,6 +22,7 @@ from gevent.event import Event as Flag
 from soakproof import run as rundir
 from soakproof.catalog import Catalog
 from soakproof.clock import RunClock
+from soakproof.context import Surroundings
 from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError
 from soakproof.load.deck import Deck
 from soakproof.load.describe import describe_run
@@ -33,7 +34,6 @@ from soakproof.load.tester import TesterSampler
 from soakproof.load.transport import Endpoint
 from soakproof.plan import Kind, Plan
 from soakproof.raw import raw_result
-from soakproof.scenario import Surroundings
 from soakproof.target import Credentials, Target, examine
 from soakproof.testbed.launch import Testbed
 from soakproof.watch.launch import Watch
@@ -110,6 +110,7 @@ class Session:
             chars_per_token=target.chars_per_token,
             corpora=self.catalog.corpora(),
             cache_tokens=self.testbed.cache_tokens if self.testbed else target.cache_tokens,
+            front=target.kind,
         )
         self.run.document = describe_run(self)
         self.run.save()
@@ -330,7 +331,7 @@ class Session:
             for r in rundir.read_records(p)
             if not isinstance(r, str)
         ]
-        raw = raw_result(self.plan, records, ended=ended)
+        raw = raw_result(self.plan.thresholds, records, ended=ended)
         if self.trouble:
             raw.update(outcome="error", exit_code=EXIT_ERROR)
         return raw

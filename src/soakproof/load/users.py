@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from locust import TaskSet, User, constant, tag
 from locust.exception import StopUser
 
-from soakproof.plan import Kind, Plan
+from soakproof.plan import Plan
 
 if TYPE_CHECKING:
     from soakproof.load.session import Session
@@ -18,7 +18,7 @@ class Cards(TaskSet):
         session = SoakUser.session
         if session is None or session.stopping or session.trouble:
             raise StopUser
-        by_name = {task.kind.name: task for task in self.tasks}  # type: ignore[union-attr]
+        by_name = {task.__name__: task for task in self.tasks}
         while True:
             task = by_name.get(session.deck.draw().name)
             if task is not None:
@@ -29,23 +29,22 @@ class SoakUser(User):
     """A client that goes from one iteration to the next."""
 
     session: "ClassVar[Session | None]" = None
-    tasks: ClassVar[list[Any]] = [Cards]
+    tasks = [Cards]  # noqa: RUF012
     wait_time = constant(0)
 
 
 def make_tasks(plan: Plan) -> None:
-    """One task for each kind, tagged with its name."""
-    Cards.tasks = [_task(kind) for kind in plan.kinds]
+    """One task for each kind, tagged with its name; the run's own plan has its options."""
+    Cards.tasks = [_task(kind.name) for kind in plan.kinds]
 
 
-def _task(kind: Kind) -> Any:
-    @tag(kind.name)
+def _task(name: str) -> Any:
+    @tag(name)
     def play(cards: Cards) -> None:
         session = SoakUser.session
         if session is None or session.stopping or session.trouble:
             raise StopUser
-        session.iterate(kind)
+        session.iterate(session.plan.kind(name))
 
-    play.__name__ = kind.name
-    play.kind = kind  # type: ignore[attr-defined]
+    play.__name__ = name
     return play
