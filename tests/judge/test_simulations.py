@@ -1,4 +1,4 @@
-"""Small, seeded repeats of the simulations that defaults depend on. Each cell is a claim with room to spare."""
+"""Small, seeded repeats of the simulations that defaults depend on; each bound leaves room to spare."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -74,7 +74,9 @@ def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float:
     if tied and math.comb(len(a) + len(b), len(a)) <= 20_000:
         return _permutation_p(np.asarray(a, float), np.asarray(b, float))
     exact = not tied and max(len(a), len(b)) <= _EXACT_TO
-    return float(mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic").pvalue)
+    return float(
+        mannwhitneyu(a, b, alternative="two-sided", method="exact" if exact else "asymptotic").pvalue
+    )
 
 
 def _permutation_p(a: Floats, b: Floats) -> float:
@@ -110,7 +112,7 @@ def hodges_lehmann_ratio(a: Sequence[float], b: Sequence[float], confidence: flo
 
 
 def hodges_lehmann_shift(a: Sequence[float], b: Sequence[float], confidence: float = 0.95) -> Interval:
-    """How much larger ``a`` is than ``b``: the median of all pairwise differences, with its exact interval."""
+    """How much larger ``a`` is than ``b``: the median of all pairwise differences, and its exact interval."""
     if not a or not b:
         raise ValueError("a shift needs at least one value in each arm")
     differences = np.sort(np.subtract.outer(np.asarray(a, float), np.asarray(b, float)).ravel())

@@ -1,0 +1,153 @@
+"""From sealed evidence, a policy and a baseline to a verdict. Pure: no I/O, no clock, nothing is touched.
+
+An adjudicator that raises is an ERROR finding, one that finds nothing is inconclusive: neither ever passes
+and neither stops the others. The raw outcome is carried along unchanged, whatever the verdict says.
+"""
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import PurePath
+
+from soakproof.judge.evidence import Evidence
+from soakproof.judge.finding import Adjudicator, Finding, Outcome, Verdict, merge
+from soakproof.judge.identity import Comparison, compare, identity, same_run
+from soakproof.judge.notproven import not_proven
+from soakproof.judge.rawfindings import raw_findings
+from soakproof.judge.reconsider import entry_findings, reconsider
+from soakproof.judge.rules import Policy
+
+
+def judge(
+    evidence: Evidence,
+    policy: Policy,
+    baseline: Evidence | None = None,
+    *,
+    judged_at: datetime,
+    versions: Mapping[str, str] | None = None,
+) -> Verdict:
+    """The verdict on a run. ``judged_at`` decides, by its UTC date, which reconsiderations have expired."""
+    moment = judged_at.astimezone(UTC)
+    compared, usable, about_baseline = _compared(evidence, policy, baseline)
+    own = {name: run_safely(name, rule.adjudicator, evidence, usable) for name, rule in policy.rules.items()}
+    reconsidered = reconsider(
+        policy.reconsider, evidence.raw, [f for found in own.values() for f in found], moment.date()
+    )
+    overruled = [r.threshold for r in reconsidered if r.applied]
+    functional = "functional" in policy.rules and policy.rules["functional"].critical
+    findings = (
+        *raw_findings(evidence.raw, evidence.run, overruled, functional=functional),
+        *entry_findings(reconsidered, evidence.raw),
+        *_integrity(evidence),
+        *about_baseline,
+        *(_weighed(f, policy) for found in own.values() for f in found),
+    )
+    return Verdict(
+        outcome=merge(f.outcome for f in findings if f.critical),
+        run=evidence.id,
+        policy=policy.name,
+        baseline=baseline.id if baseline else None,
+        judged_at=moment.isoformat(timespec="seconds"),
+        raw=dict(evidence.raw) if evidence.raw is not None else None,
+        findings=findings,
+        reconsidered=reconsidered,
+        not_proven=not_proven(evidence, usable),
+        identity=identity(evidence),
+        changed=compared.changed,
+        versions={**(versions or {}), **policy.digests},
+    )
+
+
+def run_safely(
+    name: str, adjudicator: Adjudicator, evidence: Evidence, baseline: Evidence | None
+) -> tuple[Finding, ...]:
+    """An adjudicator's findings under its name; an exception becomes one more, with its text and place."""
+    found: list[Finding] = []
+    try:
+        for finding in adjudicator.judge(evidence, baseline):
+            found.append(replace(finding, adjudicator=name))
+    except Exception as error:
+        found.append(_raised(name, error))
+    return tuple(found) or (
+        _remark(name, "no findings", "What did it find?", Outcome.INCONCLUSIVE, "It found nothing to judge."),
+    )
+
+
+def _raised(name: str, error: Exception) -> Finding:
+    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
+    place = f"{PurePath(frame.f_code.co_filename).name}:{line}"
+    answer = f"It raised {type(error).__name__} at {place}: {str(error)[:500]}"
+    return replace(_remark(name, "adjudicator", "Could it be judged?", Outcome.ERROR, answer), fault="ours")
+
+
+def _weighed(finding: Finding, policy: Policy) -> Finding:
+    """A policy can make a finding decide nothing; it cannot make a remark decide."""
+    return replace(finding, critical=finding.critical and policy.rules[finding.adjudicator].critical)
+
+
+def _compared(
+    evidence: Evidence, policy: Policy, baseline: Evidence | None
+) -> tuple[Comparison, Evidence | None, tuple[Finding, ...]]:
+    """The comparison, the baseline if adjudicators may use it, and what there is to say about it."""
+    question = "Is there a baseline that this run can be compared with?"
+    if baseline is None:
+        missing = _remark(
+            "identity",
+            "baseline",
+            question,
+            Outcome.INCONCLUSIVE,
+            "The policy requires a baseline; none was given.",
+        )
+        return Comparison(), None, (missing,) if policy.baseline_required else ()
+    compared = compare(evidence, baseline, policy.roles)
+    against = _unfit(evidence, baseline)
+    if not against and not compared.comparable:
+        told = "; ".join((*compared.differ, *compared.unknown))
+        against = f"not comparable: {told}. A policy can move a field's role: [identity] noted = [...]"
+    outcome = Outcome.INCONCLUSIVE if against else Outcome.PASS
+    answer = f"{baseline.id}: {against}." if against else _comparable(baseline, policy, compared)
+    finding = _remark("identity", "baseline", question, outcome, answer)
+    return compared, None if against else baseline, (finding,)
+
+
+def _comparable(baseline: Evidence, policy: Policy, compared: Comparison) -> str:
+    told = [f"{baseline.id}: every field that must be the same is the same"]
+    if compared.remarks:
+        told.append(f"not known: {', '.join(compared.remarks)}")
+    if policy.roles:
+        told.append(f"moved by the policy: {', '.join(f'{n} to {r}' for n, r in policy.roles.items())}")
+    return "; ".join(told) + "."
+
+
+def _unfit(evidence: Evidence, baseline: Evidence) -> str:
+    """Why a baseline is no evidence to compare with, whatever it measured; empty when it is."""
+    if same_run(evidence, baseline):
+        return "it is the run itself"
+    broken = [*baseline.seal_problems, *baseline.problems]
+    if broken:
+        return f"it is not what was sealed: {broken[0]}"
+    outcome = (baseline.raw or {}).get("outcome")
+    if outcome not in ("clean", "failed"):
+        return f"it is no finished run: its raw outcome is {outcome or 'missing'}"
+    return "it was sealed after a crash" if baseline.recovered else ""
+
+
+def _integrity(evidence: Evidence) -> tuple[Finding, ...]:
+    """What no policy can leave out: evidence that is not what was sealed carries no verdict."""
+    broken = [*evidence.seal_problems, *evidence.problems]
+    if evidence.recovered:
+        broken.append(
+            "it was sealed by `soakproof recover` after a crash: what was lost at its end is unknown"
+        )
+    if not broken:
+        return ()
+    more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
+    answer = f"No: {'; '.join(broken[:3])}{more}."
+    return (_remark("seal", "evidence", "Is the evidence as it was sealed?", Outcome.INCONCLUSIVE, answer),)
+
+
+def _remark(adjudicator: str, subject: str, question: str, outcome: Outcome, answer: str) -> Finding:
+    return Finding(
+        adjudicator=adjudicator, subject=subject, question=question, outcome=outcome, answer=answer
+    )

@@ -1,0 +1,163 @@
+"""What a run does not prove, in sentences derived from what was run. Every report ends with them. No I/O."""
+
+import re
+from collections.abc import Iterator
+
+from soakproof.judge.evidence import Evidence
+from soakproof.judge.statistics import INFERENCE_FROM
+from soakproof.judge.trend import LEAK_FROM_S
+
+_PHASES = {
+    "queued": "while queued",
+    "prefill": "during prefill",
+    "first_token": "at the first token",
+    "decode": "in mid-decode",
+    "near_end": "near the end",
+    "unstreamed": "without streaming",
+}
+_NEAR_FULL = 0.9
+
+
+def not_proven(evidence: Evidence, baseline: Evidence | None) -> tuple[str, ...]:
+    """Sentences; ``baseline`` is None where none could be used."""
+    return (
+        *_scope(evidence),
+        *_time(evidence),
+        *_context(evidence),
+        *_concurrency(evidence),
+        *_cancels(evidence),
+        *_sources(evidence),
+        *_baseline(evidence, baseline),
+        "Text that no check looks at, such as long prose, was not read for sense.",
+    )
+
+
+def _scope(evidence: Evidence) -> Iterator[str]:
+    target = evidence.target
+    if target.get("testbed"):
+        yield "The target was the embedded testbed with a very small model: no other server was tested."
+    model = target.get("model_resolved") or target.get("model") or "unknown"
+    yield f"One model ({model}) on one host was tested: no other model, profile or machine."
+    routes = {e.route for e in evidence.exchanges if e.route}
+    if not routes:
+        yield "No routed request was made: aliases and routers were not tested."
+
+
+def _time(evidence: Evidence) -> Iterator[str]:
+    duration = evidence.duration
+    if duration is None:
+        yield "The run's end is not known: it proves nothing about its length."
+        return
+    if duration < LEAK_FROM_S:
+        yield f"{_length(duration)} of load can neither prove nor exclude a leak: that takes two hours."
+    if duration < 86_400:
+        yield f"{_length(duration)} of load shows no 24-hour trend."
+
+
+def _length(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def _context(evidence: Evidence) -> Iterator[str]:
+    size = evidence.target.get("slot_context") or (evidence.run.get("around") or {}).get("slot_context")
+    sizes = [(e, (e.prompt_tokens or 0) + (e.completion_tokens or 0)) for e in evidence.exchanges]
+    longest = max((tokens for _, tokens in sizes), default=0)
+    if not longest:
+        yield "No request's size in tokens is known."
+    elif size and longest < _NEAR_FULL * size:
+        yield (
+            f"No request came near a full context: the longest had {longest:,} of {size:,} tokens, "
+            "and no two near-full prompts ran at once."
+        )
+    elif size:
+        full = [(e.sent_ns, e.done_ns) for e, tokens in sizes if tokens >= _NEAR_FULL * size]
+        if _most_at_once(full) < 2:
+            yield "No two near-full prompts ran at once."
+
+
+def _concurrency(evidence: Evidence) -> Iterator[str]:
+    spans = [(e.sent_ns, e.done_ns) for e in evidence.exchanges]
+    most = _most_at_once(spans)
+    slots = evidence.target.get("slots")
+    if most:
+        yield f"Never more than {most} requests were in flight at once" + (
+            f", on {slots} slots: queueing was not tested." if slots and most <= slots else "."
+        )
+    pairs = sum(i.counts.get("isolation.overlap", 0) for i in evidence.iterations)
+    if any(i.scenario.startswith("isolation") for i in evidence.iterations):
+        yield f"Isolation rests on {pairs:.0f} pairs of requests that overlapped in time."
+    else:
+        yield "Isolation between requests was not tested."
+
+
+def _most_at_once(spans: list[tuple[int, int]]) -> int:
+    steps = sorted([(start, 1) for start, _ in spans] + [(end, -1) for _, end in spans])
+    most = now = 0
+    for _, change in steps:
+        now += change
+        most = max(most, now)
+    return most
+
+
+def _cancels(evidence: Evidence) -> Iterator[str]:
+    done = {_phase(e.cancel_planned) for e in evidence.exchanges if e.cancel_planned and e.cancelled_ns}
+    missing = [words for phase, words in _PHASES.items() if phase not in done]
+    if not done:
+        yield "No request was cancelled: a freed slot was not tested."
+    elif missing:
+        yield f"No request was cancelled {_listed(missing)}."
+
+
+def _phase(planned: str) -> str:
+    return re.split(r"[:\s]", planned, maxsplit=1)[0]
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _sources(evidence: Evidence) -> Iterator[str]:
+    def seen(source: str) -> bool:
+        return any(
+            s.state == "value"
+            for name, all_of in evidence.samples.items()
+            for s in all_of
+            if name == source or name.startswith(f"{source}:")
+        )
+
+    if not seen("kernel_log"):
+        yield "The kernel log could not be read: that no fault was seen there says nothing."
+    else:
+        yield "Some GPU hangs leave no line in the kernel log: a quiet log is not proof of a healthy GPU."
+    for source, about in (
+        ("memory", "the host's memory"),
+        ("process", "the server's memory"),
+        ("slots", "the slots"),
+    ):
+        if not seen(source):
+            yield f"Nothing was seen of {about}."
+    if not seen("amdgpu") and not seen("nvidia"):
+        yield "Nothing was seen of a GPU: its memory, clocks and temperature are unknown."
+
+
+def _baseline(evidence: Evidence, baseline: Evidence | None) -> Iterator[str]:
+    if baseline is None:
+        yield "There was no baseline to compare with: nothing is said of faster or slower."
+        return
+    few = sorted(
+        kind
+        for kind in {i.scenario for i in evidence.iterations}
+        if _completed(evidence, kind) < INFERENCE_FROM
+    )
+    if few:
+        yield f"Fewer than {INFERENCE_FROM} repeats of {_listed(few)}: their rates only describe."
+    apart = evidence.run.get("boot_id") != baseline.run.get("boot_id")
+    yield "The two runs were not interleaved" + (
+        ": what changed on the host between them is part of every difference." if apart else "."
+    )
+
+
+def _completed(evidence: Evidence, kind: str) -> int:
+    return sum(i.scenario == kind and i.end == "completed" for i in evidence.iterations)

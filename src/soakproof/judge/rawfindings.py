@@ -1,0 +1,136 @@
+"""What the run's own judgement (raw.json) means for the verdict. It is shown and never changed. No I/O."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from soakproof.judge.finding import Figure, Finding, Outcome
+
+RAW = "raw"
+_OUTCOMES = {"pass": Outcome.PASS, "fail": Outcome.FAIL}
+
+
+def thresholds(raw: Mapping[str, Any] | None) -> tuple[Mapping[str, Any], ...]:
+    """The raw thresholds as the run judged them."""
+    told = (raw or {}).get("thresholds")
+    return tuple(t for t in told if isinstance(t, Mapping)) if isinstance(told, (list, tuple)) else ()
+
+
+def raw_findings(
+    raw: Mapping[str, Any] | None, run: Mapping[str, Any], overruled: Iterable[str], *, functional: bool
+) -> tuple[Finding, ...]:
+    """The raw outcome and each raw threshold as findings; ``overruled`` failures decide nothing any more.
+
+    ``functional``: whether an adjudicator of the policy judges the checks and exchanges again. If none
+    does, their raw failures count here.
+    """
+    if raw is None:
+        state = run.get("state")
+        why = (
+            "it was killed, or still runs"
+            if state in (None, "preparing", "running")
+            else f"its state is {state}"
+        )
+        return (_outcome(Outcome.INCONCLUSIVE, f"The run has no raw outcome: {why}."),)
+    found = [_threshold(t, set(overruled)) for t in thresholds(raw)]
+    return (_whole(raw, found, functional), *found)
+
+
+def _whole(raw: Mapping[str, Any], found: list[Finding], functional: bool) -> Finding:
+    outcome = raw.get("outcome")
+    reason = _reason(raw)
+    if outcome == "clean":
+        return _outcome(Outcome.PASS, "The run itself found nothing wrong.")
+    if outcome == "nothing":
+        return _outcome(Outcome.INCONCLUSIVE, f"Nothing completed in the run{reason}.")
+    if outcome == "error":
+        return _outcome(Outcome.ERROR, f"The run could not be carried out{reason}.", fault="ours")
+    if outcome != "failed":
+        return _outcome(Outcome.INCONCLUSIVE, f"The raw outcome is {outcome!r}, which says nothing.")
+    return _failed(list(_failures(raw)), any(f.outcome is Outcome.FAIL for f in found), functional)
+
+
+def _failed(failures: list[str], by_threshold: bool, functional: bool) -> Finding:
+    if failures:
+        told = f"The run itself failed: {', '.join(failures)}."
+        if functional:
+            return _outcome(Outcome.FAIL, f"{told} Each is judged again by functional.", critical=False)
+        return _outcome(Outcome.FAIL, f"{told} No adjudicator of this policy judges them again.")
+    if by_threshold:
+        return _outcome(Outcome.FAIL, "The run itself failed, by its thresholds alone.", critical=False)
+    return _outcome(Outcome.INCONCLUSIVE, "The run says that it failed, and names no failure.")
+
+
+def _failures(raw: Mapping[str, Any]) -> Iterator[str]:
+    """Raw failures other than thresholds, in words."""
+    checks = raw.get("checks") or {}
+    for name, counts in sorted(checks.items()) if isinstance(checks, Mapping) else ():
+        failed = counts.get("fail") if isinstance(counts, Mapping) else None
+        if failed:
+            yield f"{failed} x {name}"
+    failed = (raw.get("exchanges") or {}).get("fail")
+    if failed:
+        yield f"{failed} failed exchanges"
+    for kind, ends in sorted((raw.get("iterations") or {}).items()):
+        broken = ends.get("broken") if isinstance(ends, Mapping) else None
+        if broken:
+            yield f"{broken} broken iterations of {kind}"
+
+
+def _threshold(told: Mapping[str, Any], overruled: set[str]) -> Finding:
+    name, that = str(told.get("name")), str(told.get("that"))
+    outcome = _OUTCOMES.get(str(told.get("outcome")), Outcome.INCONCLUSIVE)
+    failures = [f for f in told.get("failures") or () if isinstance(f, Mapping)]
+    settled = outcome is Outcome.FAIL and name in overruled
+    return Finding(
+        adjudicator=RAW,
+        subject=name,
+        question=f"Did the run keep its own threshold {name}?",
+        outcome=outcome,
+        answer=_told(told, outcome, len(failures), settled),
+        figures=(
+            Figure(
+                name=name,
+                value=_number(told.get("observed")),
+                unit=str(told.get("unit") or ""),
+                n=told.get("n"),
+            ),
+        ),
+        limit=that,
+        limit_source="plan",
+        exchanges=tuple(str(f.get("exchange")) for f in failures[:20] if f.get("exchange")),
+        critical=not settled,
+    )
+
+
+def _told(told: Mapping[str, Any], outcome: Outcome, failures: int, settled: bool) -> str:
+    reason = str(told.get("reason") or "")
+    if outcome is Outcome.PASS:
+        return "It was kept."
+    if outcome is Outcome.INCONCLUSIVE:
+        return f"It could not be judged: {reason or 'no reason is told'}."
+    count = f": {failures} failure{'s' if failures != 1 else ''}" if failures else ""
+    return f"It failed{count}{f' ({reason})' if reason else ''}." + (
+        " The failure stands, and the policy reconsiders it." if settled else ""
+    )
+
+
+def _outcome(outcome: Outcome, answer: str, *, critical: bool = True, fault: str = "") -> Finding:
+    return Finding(
+        adjudicator=RAW,
+        subject="outcome",
+        question="What did the run say of itself?",
+        outcome=outcome,
+        answer=answer,
+        critical=critical,
+        fault=fault,
+    )
+
+
+def _reason(raw: Mapping[str, Any]) -> str:
+    ended = raw.get("ended")
+    reason = ended.get("reason") if isinstance(ended, Mapping) else None
+    return f": {reason}" if reason else ""
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

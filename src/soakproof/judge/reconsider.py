@@ -1,0 +1,104 @@
+"""Which raw threshold failures a policy overrules, and what becomes of every entry that overrules none.
+
+An entry applies only if the threshold failed, the entry has not expired, and every adjudicator that it
+requires passed. It touches nothing but that one raw threshold: no check, no fault, no missing evidence.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from soakproof.judge.finding import Finding, Outcome, Reconsidered
+from soakproof.judge.rawfindings import thresholds
+from soakproof.judge.rules import Reconsider
+
+ADJUDICATOR = "reconsider"
+_KEPT = "the threshold was kept"
+
+
+def reconsider(
+    entries: Iterable[Reconsider], raw: Mapping[str, Any] | None, findings: Sequence[Finding], today: date
+) -> tuple[Reconsidered, ...]:
+    """What became of each entry; ``findings`` are the adjudicators' own, before a policy weighs them."""
+    return tuple(_weigh(entry, raw, findings, today) for entry in entries)
+
+
+def _weigh(
+    entry: Reconsider, raw: Mapping[str, Any] | None, findings: Sequence[Finding], today: date
+) -> Reconsidered:
+    why_not = _not_needed(entry, raw) or _expired(entry, today) or _not_earned(entry, findings)
+    return Reconsidered(
+        threshold=entry.threshold,
+        applied=not why_not,
+        reason=entry.reason,
+        who=entry.who,
+        expires=entry.expires.isoformat(),
+        requires=entry.requires,
+        why_not=why_not,
+    )
+
+
+def _not_needed(entry: Reconsider, raw: Mapping[str, Any] | None) -> str:
+    named = [t for t in thresholds(raw) if t.get("name") == entry.threshold]
+    if not named:
+        checks = (raw or {}).get("checks")
+        is_check = isinstance(checks, Mapping) and entry.threshold in checks
+        return (
+            "it names a check, which is never reconsidered"
+            if is_check
+            else "the run has no threshold of this name"
+        )
+    outcome = named[0].get("outcome")
+    if outcome == "pass":
+        return _KEPT
+    return (
+        ""
+        if outcome == "fail"
+        else "the threshold could not be judged, and missing evidence is never reconsidered"
+    )
+
+
+def _expired(entry: Reconsider, today: date) -> str:
+    return f"the entry expired on {entry.expires.isoformat()}" if today > entry.expires else ""
+
+
+def _not_earned(entry: Reconsider, findings: Sequence[Finding]) -> str:
+    for name in entry.requires:
+        outcomes = [f.outcome for f in findings if f.adjudicator == name and _counts(f)]
+        worst = next((o for o in outcomes if o is not Outcome.PASS), None)
+        if not outcomes:
+            return f"{name}, which it requires, found nothing"
+        if worst:
+            return f"{name}, which it requires, is {worst}"
+    return ""
+
+
+def _counts(finding: Finding) -> bool:
+    """A remark that could not be judged does not stand against an entry; a failure does, critical or not."""
+    return finding.critical or finding.outcome in (Outcome.FAIL, Outcome.ERROR)
+
+
+def entry_findings(results: Iterable[Reconsidered], raw: Mapping[str, Any] | None) -> tuple[Finding, ...]:
+    """Each entry as a finding: one that was needed and does not apply decides; the others are told."""
+    failed = {t.get("name") for t in thresholds(raw) if t.get("outcome") != "pass"}
+    return tuple(_finding(result, needed=result.threshold in failed) for result in results)
+
+
+def _finding(result: Reconsidered, *, needed: bool) -> Finding:
+    passed = result.applied or result.why_not == _KEPT
+    return Finding(
+        adjudicator=ADJUDICATOR,
+        subject=result.threshold,
+        question=f"Does the policy overrule the raw threshold {result.threshold}?",
+        outcome=Outcome.PASS if passed else Outcome.INCONCLUSIVE,
+        answer=_granted(result) if result.applied else f"No: {result.why_not}.",
+        limit_source="policy",
+        critical=needed and not result.applied,
+    )
+
+
+def _granted(result: Reconsidered) -> str:
+    instead = ", ".join(result.requires)
+    return (
+        f"Yes: {result.reason} (decided by {result.who} until {result.expires}; passed instead: {instead})."
+    )
