@@ -1,0 +1,147 @@
+"""Whether the evidence is whole and untouched: seals, torn lines, open ends, gaps, and whether books agree.
+
+Evidence that was changed after sealing is an ERROR: nothing can be judged from it. Evidence that is merely
+incomplete (never sealed, recovered after a crash, with gaps) is INCONCLUSIVE: it may show faults, and it
+cannot show that there were none.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Whole(Adjudicator):
+    """Is the evidence complete, and exactly as it was sealed?
+
+    ``nodes`` are those that must have left evidence; ``load`` also stands for ``load-1``.
+    """
+
+    nodes: tuple[str, ...] = ("load", "watch")
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        yield self._seal(evidence)
+        yield self._lines(evidence)
+        yield self._nodes(evidence)
+        yield self._ends(evidence)
+        yield self._kernel_log(evidence)
+        yield self._totals(evidence)
+
+    def _seal(self, evidence: Evidence) -> Finding:
+        unsealed = [p for p in evidence.seal_problems if "not sealed" in p]
+        touched = [p for p in evidence.seal_problems if p not in unsealed]
+        state = evidence.run.get("state")
+        if touched:
+            answer = f"Not as it was sealed: {_some(touched)}."
+            return finding(self, "seal", Outcome.ERROR, answer, limit="unchanged since it was sealed")
+        if unsealed:
+            problem = f"never sealed: {_some(unsealed)}"
+        elif evidence.recovered:
+            problem = "sealed only after a crash, by `soakproof recover`"
+        elif state not in (None, "ended"):
+            problem = f"from a run that never ended (its state is {plain(state, 40)})"
+        else:
+            return finding(self, "seal", Outcome.PASS, "Sealed by the run itself, and unchanged since.")
+        return finding(self, "seal", Outcome.INCONCLUSIVE, f"The evidence is {problem}.", fault="ours")
+
+    def _lines(self, evidence: Evidence) -> Finding:
+        problems = evidence.problems
+        return finding(
+            self,
+            "lines",
+            Outcome.INCONCLUSIVE if problems else Outcome.PASS,
+            f"{counted(len(problems), 'line')} cannot be read: {_some(problems)}."
+            if problems
+            else f"All {counted(len(evidence.records), 'line')} can be read.",
+            figures=(Figure(name="unreadable", value=len(problems)),),
+        )
+
+    def _nodes(self, evidence: Evidence) -> Finding:
+        missing = [
+            wanted
+            for wanted in self.nodes
+            if not any(node == wanted or node.startswith(f"{wanted}-") for node in evidence.nodes)
+        ]
+        return finding(
+            self,
+            "nodes",
+            Outcome.INCONCLUSIVE if missing else Outcome.PASS,
+            f"No evidence of {', '.join(missing)}."
+            if missing
+            else f"All are there: {', '.join(self.nodes)}.",
+            limit=", ".join(self.nodes),
+            limit_source="policy",
+        )
+
+    def _ends(self, evidence: Evidence) -> Finding:
+        """Every request that was opened was closed, once, and none was closed that was never opened."""
+        known = {o.id for o in evidence.opened}
+        never_opened = [e for e in evidence.exchanges if e.id not in known]
+        times = Counter(e.id for e in evidence.exchanges)
+        twice = sorted(id for id, n in times.items() if n > 1)
+        problems = [
+            f"{n} {what}"
+            for n, what in (
+                (len(evidence.unclosed), "never closed"),
+                (len(never_opened), "never opened"),
+                (len(twice), "closed more than once"),
+            )
+            if n
+        ]
+        return finding(
+            self,
+            "exchanges",
+            Outcome.INCONCLUSIVE if problems or not known else Outcome.PASS,
+            f"Of {counted(len(known), 'request')}: {', '.join(problems) or 'each opened and closed once'}."
+            if known or problems
+            else "No request was sent.",
+            figures=(
+                Figure(name="opened", value=len(known)),
+                Figure(name="closed", value=len(times)),
+            ),
+            exchanges=ids([*evidence.unclosed, *never_opened, *twice]),
+            fault="ours" if problems else "",
+        )
+
+    def _kernel_log(self, evidence: Evidence) -> Finding:
+        gaps = [k for k in evidence.kernel if k.gap]
+        lost = sum(k.gap for k in gaps)
+        return finding(
+            self,
+            "kernel log",
+            Outcome.INCONCLUSIVE if gaps else Outcome.PASS,
+            f"{counted(lost, 'record')} of the kernel log were lost in {counted(len(gaps), 'gap')}."
+            if gaps
+            else "It has no gap.",
+            figures=(Figure(name="lost", value=lost, n=len(evidence.kernel)),),
+        )
+
+    def _totals(self, evidence: Evidence) -> Finding:
+        """Locust counts every exchange of the load nodes, unless somebody resets its numbers."""
+        told = evidence.run.get("locust") or {}
+        theirs, ours = told.get("requests"), sum(e.node.startswith("load") for e in evidence.exchanges)
+        reset = any(e.what == "stats_reset" for e in evidence.events)
+        figures = (
+            Figure(name="requests", value=ours, baseline=theirs, note="Locust's number is the baseline"),
+        )
+        if theirs is None:
+            answer = f"Locust's own count is not known; the evidence has {ours}."
+            return finding(self, "totals", Outcome.INCONCLUSIVE, answer, figures=figures, critical=False)
+        if theirs == ours:
+            answer, outcome = f"Locust counted the same {ours} as the evidence.", Outcome.PASS
+        elif reset:
+            answer = f"Locust counted {theirs} after its numbers were reset; the evidence has {ours}."
+            outcome = Outcome.PASS
+        else:
+            answer = f"Locust counted {theirs}, the evidence has {ours}: one of the books is wrong."
+            outcome = Outcome.INCONCLUSIVE
+        return finding(self, "totals", outcome, answer, figures=figures)
+
+
+def _some(problems: Sequence[str]) -> str:
+    more = len(problems) - SHOWN
+    return "; ".join(plain(p) for p in problems[:SHOWN]) + (f"; and {more} more" if more > 0 else "")

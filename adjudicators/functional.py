@@ -1,0 +1,219 @@
+"""Functional checks and the outcomes of exchanges: what the server did wrong, and whose fault it is."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from soakproof.judge import (
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    Ratio,
+    check_outcome,
+    counted,
+    finding,
+    ids,
+    plain,
+)
+from soakproof.records import FAULT, Check, Exchange, Failure
+
+MOST_NOTES = 10
+
+
+@dataclass(frozen=True)
+class Functional(Adjudicator):
+    """Did every check of every kind hold, and did every exchange succeed?
+
+    ``unknown`` is the share of outcomes that may be unknown. What the end of the run cut off is not among
+    them: of checks it is told, of exchanges at most ``stopped`` are taken for it. Exchanges of the kinds in
+    ``may_fail`` are asked in order to fail: their checks judge them.
+    """
+
+    unknown: Ratio = Ratio(0.05)
+    stopped: int = 8
+    may_fail: tuple[str, ...] = ()
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        yield from self._checks(evidence)
+        yield from self._exchanges(evidence)
+        yield from self._broken(evidence)
+        yield from self._notes(evidence)
+
+    def _checks(self, evidence: Evidence) -> Iterable[Finding]:
+        """One finding a check; a check that several kinds share is named with its kind."""
+        found: dict[tuple[str, str], list[Check]] = {
+            (str(kind.get("name", "")), str(name)): []
+            for kind in evidence.plan.get("kinds") or ()
+            for name in kind.get("checks") or ()
+        }
+        for check in evidence.checks:
+            found.setdefault((check.scenario, check.name), []).append(check)
+        shared = Counter(name for _, name in found)
+        cut = {(i.node, i.scenario, i.number) for i in evidence.iterations if i.end == "stopped"}
+        if not found:
+            yield finding(self, "checks", Outcome.INCONCLUSIVE, "No check was declared or made.")
+        for (kind, name), checks in found.items():
+            yield self._check(name if shared[name] == 1 else f"{kind}: {name}", checks, cut)
+
+    def _check(self, subject: str, checks: Sequence[Check], cut: Set[tuple[str, str, int]]) -> Finding:
+        by_outcome: dict[str, list[Check]] = {"pass": [], "fail": [], "unknown": [], "known": [], "cut": []}
+        for check in checks:
+            end = check_outcome(check)
+            of_stopped = end == "unknown" and (check.node, check.scenario, check.iteration) in cut
+            by_outcome["cut" if of_stopped else end].append(check)
+        failed, unknown = by_outcome["fail"], by_outcome["unknown"]
+        known = by_outcome["known"]
+        if failed:
+            answer, outcome = f"Failed in {len(failed)} of {len(checks)}; {_first(failed)}.", Outcome.FAIL
+        elif not by_outcome["pass"] and not known:
+            undecided = unknown or by_outcome["cut"]
+            why = f"; {_first(undecided)}" if undecided else ""
+            answer, outcome = f"Never decided: unknown in {len(undecided)}{why}.", Outcome.INCONCLUSIVE
+        elif len(unknown) > self.unknown * (len(checks) - len(by_outcome["cut"])):
+            answer = f"Unknown in {len(unknown)} of {len(checks)}; {_first(unknown)}."
+            outcome = Outcome.INCONCLUSIVE
+        else:
+            answer, outcome = _held(by_outcome, len(checks)), Outcome.PASS
+        return finding(
+            self,
+            subject,
+            outcome,
+            answer,
+            figures=(*_counts(by_outcome, len(checks)), *_grades(checks)),
+            limit=f"no failure, and at most {self.unknown:.0%} unknown",
+            limit_source="policy",
+            exchanges=ids(id for c in failed or unknown or known for id in c.exchanges),
+            strength="" if by_outcome["pass"] or not known else "only the known limit was seen",
+        )
+
+    def _exchanges(self, evidence: Evidence) -> Iterable[Finding]:
+        """One finding a failure class, or one that none failed."""
+        judged = [e for e in evidence.exchanges if e.scenario not in self.may_fail]
+        failed: dict[Failure | None, list[Exchange]] = {}
+        for exchange in judged:
+            if exchange.outcome == "fail":
+                failed.setdefault(exchange.failure, []).append(exchange)
+        for failure, group in failed.items():
+            yield self._failed(failure, group, len(judged))
+        summary = self._unknown(evidence, judged)
+        if not failed or summary.outcome is not Outcome.PASS:
+            yield summary
+
+    def _unknown(self, evidence: Evidence, judged: Sequence[Exchange]) -> Finding:
+        """Whether enough exchanges came to an outcome."""
+        ok = sum(e.outcome == "ok" for e in judged)
+        unknown = [e for e in judged if e.outcome == "unknown"]
+        cut = [e for e in unknown if e.failure is Failure.STOPPED]
+        lost = [o for o in evidence.unclosed if o.scenario not in self.may_fail]
+        sent, others = len(judged) + len(lost), len(unknown) - len(cut) + len(lost)
+        too_many = others > self.unknown * sent or len(cut) > self.stopped
+        return finding(
+            self,
+            "exchanges",
+            Outcome.PASS if ok and not too_many else Outcome.INCONCLUSIVE,
+            f"Of {counted(sent, 'exchange')} {ok} succeeded, {len(judged) - ok - len(unknown)} failed, "
+            f"{len(cut)} were cut off by the end of the run, {others} are unknown.",
+            figures=(
+                Figure(name="succeeded", value=ok, n=sent),
+                Figure(name="cut off", value=len(cut), n=sent),
+                Figure(name="unknown", value=others, n=sent),
+            ),
+            limit=f"at most {self.stopped} cut off and {self.unknown:.0%} unknown",
+            limit_source="policy",
+            exchanges=ids([*unknown, *lost]),
+        )
+
+    def _failed(self, failure: Failure | None, group: Sequence[Exchange], n: int) -> Finding:
+        """A fault of our own says nothing about the server: it is an error of the run."""
+        fault = FAULT[failure] if failure else "server"
+        first = group[0]
+        where = f"{first.scenario} {first.iteration} {first.role}"
+        return finding(
+            self,
+            f"exchanges: {failure or 'unclassified'}",
+            Outcome.ERROR if fault == "ours" else Outcome.FAIL,
+            f"{counted(len(group), 'exchange')} of {n} failed; "
+            f"first: {where}: {plain(first.reason) or 'no reason told'}.",
+            figures=(Figure(name="failed", value=len(group), n=n),),
+            limit="none fails",
+            limit_source="policy",
+            exchanges=ids(group),
+            fault=fault,
+        )
+
+    def _broken(self, evidence: Evidence) -> Iterable[Finding]:
+        broken = [i for i in evidence.iterations if i.end == "broken"]
+        if broken:
+            first = broken[0]
+            yield finding(
+                self,
+                "scenarios",
+                Outcome.ERROR,
+                f"{counted(len(broken), 'iteration')} ended by a fault of the scenario itself; first: "
+                f"{first.scenario} {first.number}: {plain(first.reason)}.",
+                figures=(Figure(name="broken", value=len(broken), n=len(evidence.iterations)),),
+                fault="ours",
+            )
+
+    def _notes(self, evidence: Evidence) -> Iterable[Finding]:
+        """Oddities of the protocol: told, and never what decides."""
+        notes = Counter(plain(note, 80) for e in evidence.exchanges for note in e.notes)
+        if not notes:
+            return
+        told = ", ".join(f"{note} ({n})" for note, n in notes.most_common(MOST_NOTES))
+        more = len(notes) - MOST_NOTES
+        yield finding(
+            self,
+            "protocol notes",
+            Outcome.PASS,
+            f"Seen, and no failure by themselves: {told}{f' and {more} more' if more > 0 else ''}.",
+            exchanges=ids(e for e in evidence.exchanges if e.notes),
+            critical=False,
+        )
+
+
+_NAMES = {
+    "pass": "passed",
+    "fail": "failed",
+    "unknown": "unknown",
+    "known": "known limit",
+    "cut": "cut off by the end of the run",
+}
+
+
+def _counts(by_outcome: Mapping[str, Sequence[Check]], n: int) -> list[Figure]:
+    return [
+        Figure(name=_NAMES[end], value=len(there), n=n)
+        for end, there in by_outcome.items()
+        if there or end == "pass"
+    ]
+
+
+def _grades(checks: Sequence[Check]) -> list[Figure]:
+    """How often each grade was given, by the outcome that it was given for."""
+    grades = Counter((check_outcome(c), plain(c.grade, 60)) for c in checks if c.grade)
+    return [
+        Figure(name=f"{outcome}: {grade}", value=n, n=len(checks))
+        for (outcome, grade), n in sorted(grades.items())
+    ]
+
+
+def _held(by_outcome: Mapping[str, Sequence[Check]], n: int) -> str:
+    passed = len(by_outcome["pass"])
+    told = f"Held in {passed} of {n}" if passed else "Met a known limit each time"
+    others = [f"{_NAMES[end]}: {len(by_outcome[end])}" for end in ("unknown", "cut") if by_outcome[end]]
+    if by_outcome["known"]:
+        others.append(f"known limit: {len(by_outcome['known'])}, {_first(by_outcome['known'])}")
+    return f"{'; '.join([told, *others])}."
+
+
+def _first(checks: Sequence[Check]) -> str:
+    return f"first: {_told(checks[0])}"
+
+
+def _told(check: Check) -> str:
+    """Where, which grade and why, on one line."""
+    parts = (f"{check.scenario} {check.iteration}", check.grade, check.reason)
+    return plain(": ".join(part for part in parts if part), 300).rstrip(".")

@@ -1,0 +1,116 @@
+"""The tester's own health: a saturated tester can neither pass nor fail a server."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from soakproof.judge import (
+    NS,
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    Ratio,
+    Seconds,
+    finding,
+    ids,
+    upper,
+)
+from soakproof.records import Sample
+
+
+@dataclass(frozen=True)
+class Generator(Adjudicator):
+    """Was the tester itself the bottleneck?
+
+    ``cpu`` is a share of one core, which is all that one load process can use; it is compared with the 90th
+    percentile of the samples, ``lag`` with the 99th of each second's greatest event-loop lag, ``lag_max``
+    with the greatest of all. ``slip`` bounds the 99th percentile of how late requests were sent.
+    """
+
+    cpu: Ratio = Ratio(0.85)
+    lag: Seconds = Seconds(0.25)
+    lag_max: Seconds = Seconds(2)
+    slip: Seconds = Seconds(1)
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        by_node: dict[str, list[Sample]] = {}
+        for sample in evidence.samples.get("tester", ()):
+            by_node.setdefault(sample.node, []).append(sample)
+        if not by_node:
+            yield finding(self, "load", Outcome.INCONCLUSIVE, "The tester left no samples of itself.")
+        for node, samples in by_node.items():
+            yield self._node(node, samples)
+        yield self._slip(evidence)
+
+    def _node(self, node: str, samples: Sequence[Sample]) -> Finding:
+        cpu, lags = _values(samples, "cpu_percent"), _values(samples, "loop_lag_max_ms")
+        waiting, in_flight = _values(samples, "permits_waiting"), _values(samples, "in_flight")
+        measured = (
+            ("CPU p90", upper(cpu, 90) if cpu else None, self.cpu * 100, "%"),
+            ("loop lag p99", upper(lags, 99) if lags else None, self.lag * 1000, "ms"),
+            ("loop lag max", max(lags, default=None), self.lag_max * 1000, "ms"),
+        )
+        over = [
+            f"{name} is {value:.4g} {unit}" for name, value, limit, unit in measured if _above(value, limit)
+        ]
+        missing = [name for name, value, _, _ in measured if value is None]
+        if over:
+            answer = f"The tester itself was too slow, so nothing it timed is sure: {', '.join(over)}."
+        elif missing:
+            answer = f"Not known: {', '.join(missing)}."
+        else:
+            answer = "The tester kept up."
+        return finding(
+            self,
+            node,
+            Outcome.INCONCLUSIVE if over or missing else Outcome.PASS,
+            answer,
+            figures=(
+                *(
+                    Figure(name=name, value=value, unit=unit, n=len(samples))
+                    for name, value, _, unit in measured
+                ),
+                Figure(name="most in flight", value=max(in_flight, default=None), n=len(in_flight)),
+                Figure(name="most waiting for a permit", value=max(waiting, default=None), n=len(waiting)),
+            ),
+            limit=", ".join(f"{name} at most {limit:.4g} {unit}" for name, _, limit, unit in measured),
+            limit_source="policy",
+            fault="ours" if over else "",
+        )
+
+    def _slip(self, evidence: Evidence) -> Finding:
+        """How late requests were sent. A closed loop sends when it is free: what it needs is at once."""
+        late = [(e, (e.sent_ns - e.due_ns) / NS) for e in evidence.exchanges]
+        p99 = upper([seconds for _, seconds in late], 99) if late else None
+        slipped = [e for e, seconds in late if seconds > self.slip]
+        outcome = Outcome.INCONCLUSIVE if p99 is None or p99 > self.slip else Outcome.PASS
+        if p99 is None:
+            answer = "No request was sent."
+        else:
+            kept = (
+                "The schedule was kept" if outcome is Outcome.PASS else "The tester did not keep its schedule"
+            )
+            answer = (
+                f"{kept}: 99 % of {len(late)} requests were sent within {p99:.3g} s of when they were due."
+            )
+        return finding(
+            self,
+            "schedule",
+            outcome,
+            answer,
+            figures=(Figure(name="send delay p99", value=p99, unit="s", n=len(late)),),
+            limit=f"{self.slip:g} s",
+            limit_source="policy",
+            exchanges=ids(slipped),
+            fault="ours" if slipped and outcome is not Outcome.PASS else "",
+        )
+
+
+def _values(samples: Sequence[Sample], name: str) -> list[float]:
+    found = (s.values.get(name) for s in samples if s.state == "value")
+    return [float(v) for v in found if isinstance(v, (int, float)) and not isinstance(v, bool)]
+
+
+def _above(value: float | None, limit: float) -> bool:
+    return value is not None and value > limit

@@ -1,0 +1,165 @@
+"""Leaks between requests, looked for over the whole run and all its nodes, in text and in reasoning."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from soakproof.judge import (
+    NS,
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    counted,
+    finding,
+    ids,
+    nonces,
+)
+from soakproof.records import Exchange, Opened
+
+
+@dataclass(frozen=True)
+class Leak:
+    """A nonce of one request in another one's answer."""
+
+    nonce: str
+    reader: Exchange
+    owner: Exchange | Opened
+
+    @property
+    def age(self) -> float | None:
+        """Seconds from the owner's end to the reader's sending; 0 where they overlapped; None: no end."""
+        if not isinstance(self.owner, Exchange):
+            return None
+        return max(0, self.reader.sent_ns - self.owner.done_ns) / NS
+
+
+@dataclass(frozen=True)
+class Isolation(Adjudicator):
+    """Did any answer carry a secret of another request, and did requests really run at once?
+
+    ``overlaps`` is how many pairs of answers must have been generated at the same time at least.
+    """
+
+    overlaps: int = 1
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        yield self._foreign(evidence)
+        yield self._overlap(evidence)
+
+    def _foreign(self, evidence: Evidence) -> Finding:
+        owners = _owners(evidence)
+        answered = [e for e in evidence.exchanges if _said(e)]
+        dropped = [e for e in evidence.exchanges if e.token_events and not _said(e)]
+        leaks = [leak for e in answered for leak in _leaks(e, owners)]
+        figures = [
+            Figure(name="leaks", value=len(leaks), n=len(answered)),
+            Figure(name="secrets", value=len(owners)),
+            Figure(name="answers not kept", value=len(dropped), n=len(evidence.exchanges)),
+        ]
+        if leaks:
+            outcome, answer = Outcome.FAIL, _story(leaks)
+            ages = [leak.age for leak in leaks if leak.age is not None]
+            figures += [Figure(name="greatest age", value=max(ages), unit="s", n=len(ages))] if ages else []
+        elif not owners or not answered:
+            outcome = Outcome.INCONCLUSIVE
+            answer = (
+                f"Nothing to look for: {counted(len(owners), 'secret')}, {counted(len(answered), 'answer')}."
+            )
+        elif dropped:
+            outcome = Outcome.INCONCLUSIVE
+            answer = f"Not searched: the texts of {counted(len(dropped), 'answer')} were not kept."
+        else:
+            outcome = Outcome.PASS
+            answer = f"None of {len(owners)} secrets stood in any of {len(answered)} other answers."
+        return finding(
+            self,
+            "foreign",
+            outcome,
+            answer,
+            figures=tuple(figures),
+            limit="no leak",
+            exchanges=ids(id for leak in leaks for id in (leak.reader.id, leak.owner.id)),
+            fault="server" if leaks else "",
+        )
+
+    def _overlap(self, evidence: Evidence) -> Finding:
+        pairs, inside = _pairs_at_once(evidence.exchanges), 0.0
+        for iteration in evidence.iterations:
+            inside += sum(n for name, n in iteration.counts.items() if name == "isolation.overlap")
+        enough = pairs >= self.overlaps
+        return finding(
+            self,
+            "overlap",
+            Outcome.PASS if enough else Outcome.INCONCLUSIVE,
+            f"{counted(pairs, 'pair')} of answers were generated at the same time"
+            f"{'' if enough else ', so nothing is shown of requests beside each other'}.",
+            figures=(
+                Figure(name="pairs at once", value=pairs, n=len(evidence.exchanges)),
+                Figure(name="isolation.overlap", value=inside, n=len(evidence.iterations)),
+            ),
+            limit=f"at least {self.overlaps}",
+            limit_source="policy",
+        )
+
+
+def _owners(evidence: Evidence) -> Mapping[str, Sequence[Exchange | Opened]]:
+    """Each secret's requests, in the order of their sending; a request that never closed counts too."""
+    found: dict[str, list[Exchange | Opened]] = {}
+    requests: list[Exchange | Opened] = [*evidence.exchanges, *evidence.unclosed]
+    for request in sorted(requests, key=lambda r: r.sent_ns):
+        for nonce in request.secrets:
+            found.setdefault(nonce, []).append(request)
+    return found
+
+
+def _leaks(reader: Exchange, owners: Mapping[str, Sequence[Exchange | Opened]]) -> Iterable[Leak]:
+    said = nonces(_said(reader))
+    for nonce in sorted(said.intersection(owners) - set(reader.secrets)):
+        before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]
+        yield Leak(nonce, reader, before[-1] if before else owners[nonce][0])
+
+
+def _story(leaks: Sequence[Leak]) -> str:
+    """The first leak in words, and how many there are."""
+    leak = leaks[0]
+    readers = len({leak.reader.id for leak in leaks})
+    return (
+        f"{counted(readers, 'answer carries', 'answers carry')} secrets of other requests; first: "
+        f"{_name(leak.reader)} says {leak.nonce}, which belongs to {_name(leak.owner)}, {_when(leak)}."
+    )
+
+
+def _when(leak: Leak) -> str:
+    if leak.owner.sent_ns > leak.reader.done_ns:
+        return "sent only later: told by an earlier run of the same seed"
+    if leak.age is None:
+        return "which never ended"
+    if not leak.age:
+        return "running at the same time"
+    cancelled = isinstance(leak.owner, Exchange) and leak.owner.cancelled_ns is not None
+    return f"{'cancelled' if cancelled else 'ended'} {leak.age:.1f} s before"
+
+
+def _said(exchange: Exchange) -> str:
+    """All that was answered, wherever it stood; empty where the texts were not kept."""
+    return "\n".join(part for part in (exchange.text, exchange.reasoning, exchange.tool_calls) if part)
+
+
+def _name(request: Exchange | Opened) -> str:
+    return f"{request.id} ({request.scenario} {request.iteration} {request.role})"
+
+
+def _pairs_at_once(exchanges: Iterable[Exchange]) -> int:
+    """Pairs of answers whose times from the first to the last token overlap."""
+    spans = [
+        (e.first_token_ns, e.last_token_ns)
+        for e in exchanges
+        if e.first_token_ns is not None and e.last_token_ns is not None and e.last_token_ns > e.first_token_ns
+    ]
+    changes = sorted([(start, 1) for start, _ in spans] + [(end, -1) for _, end in spans])
+    pairs = running = 0
+    for _, change in changes:  # at one instant ends come before starts: touching is not overlapping
+        pairs += running if change > 0 else 0
+        running += change
+    return pairs

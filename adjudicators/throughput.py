@@ -1,0 +1,145 @@
+"""Speed against a baseline of the same model: never against a number that another model was given."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from soakproof.judge import (
+    METRICS,
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Metric,
+    Outcome,
+    Ratio,
+    finding,
+    ids,
+    measure,
+)
+from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, mann_whitney
+
+DECIDES = "generation_rate"
+DESCRIBES = ("prompt_rate", "first_token_time")
+
+
+@dataclass(frozen=True)
+class Throughput(Adjudicator):
+    """Is the generation rate of each kind at least that of the same model's baseline?
+
+    ``kinds`` are those whose answers have a forced length. Slower by up to ``margin`` is taken for the same.
+    With five or more values in each arm the interval of their ratio decides, with fewer the medians.
+    """
+
+    kinds: tuple[str, ...] = ("long_prose",)
+    margin: Ratio = Ratio(0.03)
+    require_baseline: bool = False
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        for kind in self.kinds:
+            yield self._rate(evidence, baseline, kind)
+            for name in DESCRIBES:
+                yield from self._described(evidence, baseline, kind, METRICS[name])
+
+    def _rate(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Finding:
+        ours, theirs = _values(evidence, kind, DECIDES), _values(baseline, kind, DECIDES)
+        decides = True
+        if not ours:
+            outcome, answer, strength = Outcome.INCONCLUSIVE, "No generation rate could be measured.", ""
+        elif baseline is None:
+            outcome = Outcome.INCONCLUSIVE
+            answer = f"The median is {statistics.median(ours):.4g} tokens/s; nothing to compare it with."
+            strength, decides = f"{len(ours)} values, no baseline: descriptive only", self.require_baseline
+        elif not theirs:
+            answer, strength = "The baseline has no generation rate to compare with.", ""
+            outcome = Outcome.INCONCLUSIVE
+        else:
+            outcome, answer, strength = self._compare(ours, theirs)
+        return finding(
+            self,
+            kind,
+            outcome,
+            answer,
+            figures=_figures(METRICS[DECIDES], ours, theirs),
+            limit=f"not slower than the baseline by more than {self.margin:.1%}",
+            limit_source="baseline, policy",
+            exchanges=ids(_of_kind(evidence, kind)) if ours else (),
+            strength=strength,
+            critical=decides,
+        )
+
+    def _compare(self, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Outcome, str, str]:
+        """Outcome, answer and strength of two arms that both have values."""
+        arms = f"{len(ours)} against {len(theirs)}"
+        if min(len(ours), len(theirs)) < INFERENCE_FROM:
+            ratio = statistics.median(ours) / statistics.median(theirs)
+            slower = ratio < 1 - self.margin
+            answer = f"The median is {ratio - 1:+.1%} against the baseline's{self._verdict(slower)}."
+            return (
+                Outcome.FAIL if slower else Outcome.PASS,
+                answer,
+                f"{arms}: descriptive only, medians compared",
+            )
+        ratio, low, high = hodges_lehmann_ratio(ours, theirs)
+        answer = f"{ratio - 1:+.1%} against the baseline, between {low - 1:+.1%} and {high - 1:+.1%}"
+        strength = (
+            f"{arms}: Hodges-Lehmann ratio with a 95 % interval, Mann-Whitney p = "
+            f"{mann_whitney(ours, theirs):.3g}; the arms are two runs, not interleaved"
+        )
+        if low >= 1 - self.margin:
+            return Outcome.PASS, f"{answer}{self._verdict(False)}.", strength
+        if high < 1 - self.margin:
+            return Outcome.FAIL, f"{answer}{self._verdict(True)}.", strength
+        return Outcome.INCONCLUSIVE, f"{answer}: too wide to tell whether it is within the margin.", strength
+
+    def _verdict(self, slower: bool) -> str:
+        return f", slower by more than the margin of {self.margin:.1%}" if slower else ", within the margin"
+
+    def _described(
+        self, evidence: Evidence, baseline: Evidence | None, kind: str, metric: Metric
+    ) -> Iterable[Finding]:
+        """A metric that is told and decides nothing: it depends on the mix, the cache and the queue."""
+        ours, theirs = _values(evidence, kind, metric.name), _values(baseline, kind, metric.name)
+        if not ours:
+            return
+        median = statistics.median(ours)
+        change = (
+            f", {median / statistics.median(theirs) - 1:+.1%} against the baseline's" if any(theirs) else ""
+        )
+        yield finding(
+            self,
+            f"{kind} {metric.name}",
+            Outcome.PASS,
+            f"The median is {median:.4g} {metric.unit}{change}.",
+            figures=_figures(metric, ours, theirs),
+            strength="described, not judged",
+            critical=False,
+        )
+
+
+def _of_kind(evidence: Evidence, kind: str) -> list[str]:
+    return [e.id for e in evidence.exchanges if e.scenario == kind and e.outcome == "ok"]
+
+
+def _values(evidence: Evidence | None, kind: str, metric: str) -> list[float]:
+    """The metric of a kind's exchanges, where it could be measured."""
+    if evidence is None:
+        return []
+    return [value for _, value in measure(metric, (e for e in evidence.exchanges if e.scenario == kind))]
+
+
+def _figures(metric: Metric, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Figure, ...]:
+    """Median, least and greatest of both arms."""
+    if not ours:
+        return (Figure(name=metric.name, value=None, unit=metric.unit, n=0, note="not measured"),)
+    return tuple(
+        Figure(
+            name=f"{metric.name} {name}",
+            value=of(ours),
+            unit=metric.unit,
+            n=len(ours),
+            baseline=of(theirs) if theirs else None,
+            note=f"baseline n={len(theirs)}" if theirs else "",
+        )
+        for name, of in (("median", statistics.median), ("min", min), ("max", max))
+    )
