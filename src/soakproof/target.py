@@ -20,10 +20,16 @@ from soakproof.slots import UnknownShapeError, parse_slots
 
 PREFIXES = ("/v1", "/api/v1")
 KEY_VARIABLES = ("LEMONADE_API_KEY", "OPENAI_API_KEY")
-_SAMPLE = (
-    "Record 0142: station Marlow, keeper Celia, code K7QD-92MX, status open.\n"
-    "The quiet harbour stood above the road, and Edwin counted the boats slowly.\n"
-) * 8
+_SAMPLE = "\n".join(  # mostly what the long prompts are made of: registers of records
+    (
+        "Below is a register of records.",
+        "Record 0142: station Marlow, keeper Celia, code K7QD-92MX, status open.",
+        "Record 0143: station Wharfe, keeper Jonas, code 4TZA-PL8C, status pending.",
+        "Record 0144: station Otterby, keeper Hana, code W3NE-J6RS, status closed.",
+        "Record 0145: station Zennor, keeper Edwin, code GX2H-5BVK, status review.",
+        "Write a long continuous report about the stations above.",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
