@@ -201,12 +201,12 @@ def _compare(path: Path, summed: str, length: int) -> str:
 
 
 def _unsealed(run: Path, folder: Path, entries: list[tuple[str, int, str]]) -> list[str]:
-    """Files of a node's folder, or nodes of a run, that its seal does not know."""
+    """Files of a node's folder, or documents and nodes of a run, that its seal does not know."""
     known = {name for _, _, name in entries}
     if folder == run:
-        return [
-            f"{n.relative_to(run)}/{SEAL}" for n in _nodes(run) if f"{n.relative_to(run)}/{SEAL}" not in known
-        ]
+        there = {name for name in (RUN, RAW) if (run / name).is_file()}
+        there |= {f"{node.relative_to(run)}/{SEAL}" for node in _nodes(run)}
+        return sorted(there - known)
     there = {p.name for p in folder.iterdir() if p.is_file() and not p.name.startswith(".")} - {SEAL}
     return sorted(there - known)
 

@@ -1,0 +1,121 @@
+"""Every record survives being written and read; nothing else is taken for one."""
+
+import typing
+from dataclasses import MISSING, fields
+from enum import Enum
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soakproof.records import FAULT, FILES, TAGS, Exchange, Failure, Iteration, Record, decode, encode
+
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | INTEGERS | FLOATS | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def values_of(hint: Any) -> st.SearchStrategy[Any]:
+    """Values of a field, from its annotation."""
+    simple: dict[Any, st.SearchStrategy[Any]] = {
+        Any: JSON,
+        str: TEXTS,
+        int: INTEGERS,
+        float: FLOATS,
+        bool: st.booleans(),
+        type(None): st.none(),
+    }
+    if hint in simple:
+        return simple[hint]
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return st.sampled_from(list(hint))
+    inner = get_args(hint)
+    if get_origin(hint) is Literal:
+        return st.sampled_from(list(inner))
+    if get_origin(hint) is dict:
+        return st.dictionaries(values_of(inner[0]), values_of(inner[1]), max_size=3)
+    if get_origin(hint) is tuple:
+        return st.lists(values_of(inner[0]), max_size=3).map(tuple)
+    return st.one_of(*(values_of(part) for part in inner))
+
+
+def records(kind: type) -> st.SearchStrategy[Record]:
+    hints = get_type_hints(kind)
+    return st.builds(kind, **{field.name: values_of(hints[field.name]) for field in fields(kind)})
+
+
+@pytest.mark.parametrize("kind", TAGS, ids=lambda kind: kind.__name__)
+@given(data=st.data())
+def test_every_record_is_read_as_it_was_written(kind: type, data: st.DataObject) -> None:
+    record = data.draw(records(kind))
+    line = encode(record)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert decode(line) == record
+
+
+def smallest(kind: type, **given: Any) -> Record:
+    """A record with only what has no default."""
+    empty = {str: "", int: 0, bool: False}
+    hints = get_type_hints(kind)
+    made: dict[str, Any] = {}
+    for field in fields(kind):
+        if field.default is MISSING and field.default_factory is MISSING:
+            hint = hints[field.name]
+            literal = get_origin(hint) is Literal
+            made[field.name] = get_args(hint)[0] if literal else empty.get(hint)
+    return typing.cast(Record, kind(**{**made, **given}))
+
+
+@pytest.mark.parametrize("kind", TAGS, ids=lambda kind: kind.__name__)
+def test_fields_with_defaults_may_be_missing_in_a_line(kind: type) -> None:
+    """A field that a later version adds must not make older runs unreadable."""
+    record = smallest(kind)
+    document = orjson.loads(encode(record))
+    for field in fields(kind):
+        if field.default is not MISSING or field.default_factory is not MISSING:
+            del document[field.name]
+    assert decode(orjson.dumps(document)) == record
+
+
+def test_text_that_utf8_cannot_carry_is_replaced() -> None:
+    record = decode(encode(smallest(Exchange, text="half \ud83d of a pair", usage={"a": {"b": "\udc00"}})))
+    assert isinstance(record, Exchange)
+    assert record.text == "half ? of a pair"
+    assert record.usage == {"a": {"b": "?"}}
+
+
+def test_huge_integers_become_text() -> None:
+    record = decode(encode(smallest(Exchange, timings={"n": 2**70, "ok": 2**63})))
+    assert isinstance(record, Exchange)
+    assert record.timings == {"n": str(2**70), "ok": 2**63}
+
+
+def test_a_line_is_one_line_whatever_the_text() -> None:
+    line = encode(smallest(Exchange, text="a\nb\r\nc\u2028d\x85e"))
+    assert line.count(b"\n") == 1
+    assert decode(line).text == "a\nb\r\nc\u2028d\x85e"  # type: ignore[union-attr]
+
+
+@given(st.binary() | JSON.map(orjson.dumps))
+def test_anything_else_is_refused_in_words(line: bytes) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        decode(line)
+
+
+def test_a_field_of_the_wrong_type_is_refused() -> None:
+    document = orjson.loads(encode(smallest(Iteration)))
+    with pytest.raises(ValueError, match="started_ns"):
+        decode(orjson.dumps(document | {"started_ns": "yesterday"}))
+
+
+def test_every_record_has_a_file_and_every_failure_a_culprit() -> None:
+    assert set(FILES) == set(TAGS)
+    assert set(FAULT) == set(Failure)

@@ -1,0 +1,142 @@
+"""What a crash leaves is kept, sealed and marked as recovered."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rundirs import begun, event, sealed
+
+from soakproof.errors import UsageError
+from soakproof.records import Event
+from soakproof.run import SEAL, being_written, load, read_records, recover, verify, write_atomic
+
+_WRITER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])  # tests/
+from rundirs import begun
+run = begun(Path(sys.argv[1]), "load", records=50)
+file = (run.path / "evidence/load/events.jsonl").open("ab", buffering=0)
+file.write(b'{"record":"event","node":"lo')
+print(run.path, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def abandoned(tmp_path: Path) -> Path:
+    """A run whose writer was killed in the middle of a line."""
+    command = [sys.executable, "-c", _WRITER, str(tmp_path), str(Path(__file__).parent.parent)]
+    writer = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    path = Path(writer.stdout.readline().strip())
+    assert being_written(path)
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.communicate()
+    return path
+
+
+def test_a_killed_writer_leaves_its_records_and_a_torn_tail(abandoned: Path) -> None:
+    assert not being_written(abandoned)
+    loaded = load(abandoned)
+    assert len(loaded.records) == 50
+    assert loaded.problems == ("evidence/load/events.jsonl: line 51 is torn (28 bytes without an end)",)
+    assert loaded.raw is None
+    assert not loaded.seal.sealed
+
+
+def test_recovering_moves_the_tail_and_seals(abandoned: Path) -> None:
+    done = recover(abandoned)
+    assert done == [
+        "evidence/load/events.jsonl: 28 torn bytes moved to events.jsonl.torn",
+        "evidence/load: sealed",
+        f"{abandoned.name}: sealed as recovered",
+    ]
+    state = verify(abandoned)
+    assert state.recovered
+    assert state.problems == ()
+    assert (abandoned / "evidence/load/events.jsonl.torn").read_bytes() == b'{"record":"event","node":"lo'
+    loaded = load(abandoned)
+    assert len(loaded.records) == 50
+    assert loaded.problems == ()
+    assert loaded.raw is None  # a run that was not there to judge itself is not judged for it
+
+
+def test_recovering_twice_does_nothing_more(abandoned: Path) -> None:
+    recover(abandoned)
+    before = (abandoned / SEAL).read_bytes()
+    assert recover(abandoned) == []
+    assert (abandoned / SEAL).read_bytes() == before
+
+
+def test_a_sealed_run_is_left_alone(tmp_path: Path) -> None:
+    run = sealed(tmp_path)
+    assert recover(run) == []
+    assert not verify(run).recovered
+
+
+def test_a_sealed_node_keeps_its_own_seal(tmp_path: Path) -> None:
+    run = begun(tmp_path, "load", "watch")
+    run.writer("watch").seal()
+    own = (run.path / "evidence/watch/SEAL").read_bytes()
+    (run.path / ".writer").unlink()
+    recover(run.path)
+    assert (run.path / "evidence/watch/SEAL").read_bytes() == own
+    assert verify(run.path).problems == ()
+
+
+def test_a_run_that_is_being_written_is_refused(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    with pytest.raises(UsageError, match="still being written"):
+        recover(run.path)
+    assert not (run.path / SEAL).exists()
+
+
+def test_a_pid_that_was_used_again_is_another_writer(tmp_path: Path) -> None:
+    run = begun(tmp_path)
+    write_atomic(run.path / ".writer", b'{"pid": %d, "created": 1.0}' % os.getpid())
+    assert not being_written(run.path)
+    recover(run.path)
+    assert verify(run.path).recovered
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"pid": "x"}', b"\xff"])
+def test_a_lock_that_says_nothing_holds_nobody(tmp_path: Path, content: bytes) -> None:
+    run = begun(tmp_path)
+    (run.path / ".writer").write_bytes(content)
+    assert not being_written(run.path)
+
+
+def test_a_line_in_the_middle_that_is_no_record_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    from soakproof.records import encode
+
+    path.write_bytes(encode(event(1)) + b"garbage\n" + b"\n" + encode(event(2)))
+    first, *told, last = read_records(path)
+    assert (first, last) == (event(1), event(2))
+    assert [str(t)[:22] for t in told] == ["line 2 is not a record", "line 3 is not a record"]
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=5),
+    kept=st.floats(0, 1),
+)
+def test_cut_anywhere_every_whole_line_is_read(tmp_path: Path, texts: list[str], kept: float) -> None:
+    """A file that ends at any byte gives every record before that byte, and at most one problem."""
+    from soakproof.records import encode
+
+    lines = [encode(event(n, text=text)) for n, text in enumerate(texts)]
+    whole = b"".join(lines)
+    cut = whole[: round(len(whole) * kept)]
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(cut)
+    found = list(read_records(path))
+    read = [item for item in found if isinstance(item, Event)]
+    assert read == [event(n, text=text) for n, text in enumerate(texts)][: cut.count(b"\n")]
+    assert len(found) - len(read) == (0 if cut.endswith(b"\n") or not cut else 1)
