@@ -1,0 +1,246 @@
+"""What arrives of one response, and when, to its Exchange record: outcome and failure. No I/O, no clock.
+
+Two drivers feed it, one under gevent and one under trio. Nothing that a server sends makes it raise.
+An exchange is ok only with a status of 2xx, a finish reason, text unless none was due, and no error in
+the stream: 200 alone is nothing, nor is [DONE].
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from soakproof.clock import nanoseconds
+from soakproof.reading.answer import Answer
+from soakproof.reading.counts import Counts, counts, raw
+from soakproof.reading.document import Document
+from soakproof.reading.ending import Fault, fault_of_answer, note_buffered, note_oddities
+from soakproof.reading.notes import Notes, printable, redacted
+from soakproof.reading.progress import TokenTimes
+from soakproof.reading.stream import EventStream
+from soakproof.records import Exchange, Failure, Opened, Outcome
+
+if TYPE_CHECKING:
+    from soakproof.plan import Bounds
+
+ERROR_BODY_BYTES = 4096
+MAX_BLANK_START = 4096
+_BOM = b"\xef\xbb\xbf"
+_OPENED = tuple(f.name for f in fields(Opened))
+
+
+class Reading:
+    """One response being read: fed with what arrives and when; makes the Exchange record.
+
+    ``expect_text=False`` accepts an answer without text. ``redact`` has strings that no record may hold,
+    such as the API key: some servers quote it in their refusal.
+    """
+
+    def __init__(self, opened: Opened, *, expect_text: bool = True, redact: Sequence[str] = ()) -> None:
+        self._opened = opened
+        self._expect_text = expect_text
+        self._redact = tuple(redact)
+        self._notes = Notes()
+        self._answer = Answer(self._notes)
+        self._times = TokenTimes()
+        self._status: int | None = None
+        self._route: str | None = None
+        self._headers_ns: int | None = None
+        self._first_byte_ns: int | None = None
+        self._start = b""  # white space before the body shows what it is
+        self._stream: EventStream | None = None
+        self._document: Document | None = None
+        self._counts = Counts(None, None, None)
+        self._closed: Exchange | None = None
+
+    @property
+    def token_events(self) -> int:
+        """Deltas with progress in them so far."""
+        return self._times.events
+
+    @property
+    def last_progress_ns(self) -> int | None:
+        return self._times.last_ns
+
+    @property
+    def finished(self) -> bool:
+        """[DONE] or an error came: nothing that may still come changes the outcome."""
+        return self._stream is not None and self._stream.settled
+
+    def headers(self, t_ns: int, status: int, headers: Mapping[str, str]) -> None:
+        """The head of the response, names in lower case."""
+        self._headers_ns, self._status = t_ns, status
+        route = headers.get("x-lemonade-route")
+        self._route = printable(route, 200) if route else None
+        if "retry-after" in headers:
+            self._notes.add("retry_after", headers["retry-after"])
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            self._notes.add("content_encoding", headers["content-encoding"])
+        if self._successful():
+            wanted = "text/event-stream" if self._opened.stream else "application/json"
+            found = headers.get("content-type", "")
+            if found.partition(";")[0].strip().lower() != wanted:
+                self._notes.add("content_type", found or "missing")
+
+    def body(self, t_ns: int, data: bytes) -> None:
+        """De-chunked bytes of the body as they arrive."""
+        if not data or self._closed is not None:
+            return
+        if self._first_byte_ns is None:
+            self._first_byte_ns = t_ns
+        if self._stream is not None:
+            self._stream.feed(t_ns, data)
+        elif self._document is not None:
+            self._document.feed(data)
+        else:
+            self._begin(t_ns, self._start + data)
+
+    def end(self, t_ns: int) -> Exchange:
+        """The body ended in good order."""
+        self._settle()
+        fault = self._told() or self._fault()
+        return self._close(t_ns, "fail" if fault else "ok", fault)
+
+    def broke(self, t_ns: int, failure: Failure, reason: str) -> Exchange:
+        """The exchange was ended by ``failure``: the connection, a bound, or the tester's own stop.
+
+        What the server itself told before that explains more and is kept as the failure. An answer
+        that was whole, [DONE] included, stays one.
+        """
+        self._settle()
+        broken = Fault(failure, printable(reason, 300))
+        if failure is Failure.GENERATOR:
+            return self._close(t_ns, "fail", broken)
+        told = self._told()
+        whole = self._stream is not None and self._stream.done and self._answer.finish_reason is not None
+        if told or whole:
+            self._notes.add(f"{failure.value}_after_{'error' if told else 'done'}", reason)
+            fault = told or self._fault()
+            return self._close(t_ns, "fail" if fault else "ok", fault)
+        return self._close(t_ns, "unknown" if failure is Failure.STOPPED else "fail", broken)
+
+    def cancelled(self, t_ns: int) -> Exchange:
+        """The tester closed the connection on purpose, as planned."""
+        self._settle()
+        fault = self._told()
+        return self._close(t_ns, "fail" if fault else "ok", fault, cancelled_ns=t_ns)
+
+    def deadline(self, bounds: "Bounds", ahead_tokens: float) -> tuple[int, Failure]:
+        """The next bound to fall, on the run clock, and the failure that it is then.
+
+        ``ahead_tokens``: prompt tokens of this request, of its neighbours and of those queued before it.
+        The headers may take as long as the first token: a bare llama.cpp sends them together.
+        """
+        total = self._opened.sent_ns + nanoseconds(bounds.total)
+        if not self._opened.stream:
+            return total, Failure.TOTAL_TIMEOUT
+        if self._times.last_ns is not None:
+            due, failure = self._times.last_ns + nanoseconds(bounds.between_tokens), Failure.STALL
+        else:
+            due = self._opened.sent_ns + nanoseconds(bounds.first_token_bound(ahead_tokens))
+            failure = Failure.HEADERS_TIMEOUT if self._headers_ns is None else Failure.FIRST_TOKEN_TIMEOUT
+        return (due, failure) if due < total else (total, Failure.TOTAL_TIMEOUT)
+
+    def _successful(self) -> bool:
+        return self._status is not None and 200 <= self._status < 300
+
+    def _begin(self, t_ns: int, start: bytes) -> None:
+        """Decide by the first character what the body is: headers lie about that."""
+        shown = start[:MAX_BLANK_START].removeprefix(_BOM).lstrip()
+        streamed = self._opened.stream and self._successful()
+        if streamed and len(start) < MAX_BLANK_START and (not shown or _BOM.startswith(start)):
+            self._start = start
+            return
+        self._start = b""
+        if streamed and shown[:1] not in (b"{", b"[", b"<"):
+            self._stream = EventStream(self._answer, self._times, self._notes)
+            self._stream.feed(t_ns, start)
+        else:
+            self._document = Document(self._answer, self._notes, self._status)
+            self._document.feed(start)
+
+    def _settle(self) -> None:
+        """Read what is left, once."""
+        if self._closed is not None:
+            return
+        if self._stream is not None:
+            self._stream.close()
+        elif self._headers_ns is not None and self._document is None:
+            self._document = Document(self._answer, self._notes, self._status)
+        if self._document is not None:
+            self._document.close(self._opened.stream)
+        self._counts = counts(self._answer.usage, self._answer.timings, self._notes)
+
+    def _told(self) -> Fault | None:
+        source = self._stream or self._document
+        return source.told() if source else None
+
+    def _fault(self) -> Fault | None:
+        source = self._stream or self._document
+        if source is None:
+            return Fault(Failure.PROTOCOL, "the connection ended before any response")
+        return source.fault() or fault_of_answer(
+            self._answer, self._counts, self._opened.max_tokens, self._expect_text
+        )
+
+    def _close(
+        self, t_ns: int, outcome: Outcome, fault: Fault | None, cancelled_ns: int | None = None
+    ) -> Exchange:
+        if self._closed is None:
+            note_oddities(self._answer, self._counts, self._opened.max_tokens, self._notes)
+            note_buffered(self._answer, self._times, self._counts, self._notes)
+            self._closed = self._record(t_ns, outcome, fault, cancelled_ns)
+        return self._closed
+
+    def _record(self, t_ns: int, outcome: Outcome, fault: Fault | None, cancelled_ns: int | None) -> Exchange:
+        answer, times, stream = self._answer, self._times, self._stream
+        return Exchange(
+            **{name: getattr(self._opened, name) for name in _OPENED},
+            outcome=outcome,
+            failure=fault.failure if fault else None,
+            reason=redacted(fault.reason, self._redact) if fault else "",
+            status=self._status,
+            headers_ns=self._headers_ns,
+            first_byte_ns=self._first_byte_ns,
+            first_token_ns=times.first_ns,
+            first_content_ns=times.first_content_ns,
+            first_visible_ns=times.first_visible_ns,
+            last_token_ns=times.last_ns,
+            done_ns=t_ns,
+            cancelled_ns=cancelled_ns,
+            widest_gap_ns=times.widest_gap_ns,
+            widest_gap_at=times.widest_gap_at,
+            token_events=times.events,
+            pings=stream.pings if stream else 0,
+            empty_events=stream.empty_events if stream else 0,
+            parse_errors=stream.parse_errors if stream else 0,
+            leftover_bytes=stream.leftover_bytes if stream else 0,
+            finish_reason=answer.finish_reason,
+            done_marker=stream is not None and stream.done,
+            model_answered=answer.model,
+            prompt_tokens=self._counts.prompt,
+            completion_tokens=self._counts.completion,
+            cached_tokens=self._counts.cached,
+            usage=raw(answer.usage, "usage", self._notes),
+            timings=raw(answer.timings, "timings", self._notes),
+            route=self._route,
+            text=answer.text,
+            reasoning=answer.reasoning,
+            tool_calls=str(answer.calls),
+            text_digest=_digest(answer.text),
+            error_body=self._error_body() if fault else None,
+            notes=tuple(redacted(note, self._redact) for note in self._notes.all()),
+        )
+
+    def _error_body(self) -> str | None:
+        """The server's own words on a failure, bounded."""
+        source = self._stream or self._document
+        if source is None or not source.evidence:
+            return None
+        cut = source.evidence.encode("utf-8", "replace")[:ERROR_BODY_BYTES]
+        return redacted(cut.decode("utf-8", "ignore"), self._redact)
+
+
+def _digest(text: str) -> str:
+    """SHA-256 of the text as a record keeps it; empty for no text."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if text else ""

@@ -1,0 +1,44 @@
+"""Oddities of the protocol, bounded in number and size; and text of a server made safe to print. No I/O."""
+
+import re
+from collections.abc import Sequence
+
+NOTE_CHARS = 160
+# What looks like a key in the words of a server that quotes the one it refused.
+_KEY = re.compile(r"\bsk-[\w-]{8,}|\bbearer\s+[\w.~+/=-]{8,}", re.IGNORECASE)
+
+
+def printable(text: str, limit: int) -> str:
+    """The text on one line with everything escaped that could steer a terminal, at most ``limit`` long."""
+    shown = "".join(c if c.isprintable() else _escaped(c) for c in text[:limit])
+    return shown if len(text) <= limit and len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def redacted(text: str, secrets: Sequence[str]) -> str:
+    """The text without these secrets, and without whatever looks like an API key."""
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, "[redacted]")
+    return _KEY.sub("[redacted]", text)
+
+
+class Notes:
+    """The notes of one exchange: each name once, with the first detail that came with it."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, str] = {}
+
+    def add(self, name: str, detail: str = "") -> None:
+        """``name`` is one of the program's own words; ``detail`` may be what the server sent."""
+        if name not in self._notes:
+            self._notes[name] = f"{name}: {printable(detail, NOTE_CHARS)}" if detail else name
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._notes
+
+    def all(self) -> tuple[str, ...]:
+        return tuple(self._notes.values())
