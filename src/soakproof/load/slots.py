@@ -1,17 +1,12 @@
-"""Watching a slot being freed, under gevent.
-
-How often /slots is asked matters: llama.cpp notices a client that left before its first token only after a
-second without any result, and an answer to /slots is one. In mid-decode quick polling does no harm.
-"""
+"""Watching a slot being freed, under gevent; `soakproof.release` says when to ask and what it means."""
 
 import gevent
 import httpx
 
-from soakproof.clock import RunClock, seconds
+from soakproof.clock import RunClock
+from soakproof.release import NOWHERE, Search
 from soakproof.scenario import Release, Released
 from soakproof.slots import Slot, UnknownShapeError, parse_slots
-
-_QUICK, _SLOW = 0.1, 2.1  # seconds between polls
 
 
 class SlotsReader:
@@ -30,7 +25,7 @@ class SlotsReader:
     def read(self) -> tuple[Slot, ...]:
         """The slots now. Raises ValueError, in words, when they cannot be seen."""
         if self._url is None:
-            raise ValueError("the target shows no slots")
+            raise ValueError(NOWHERE)
         try:
             response = self._client.get(self._url)
             if response.status_code != 200:
@@ -41,30 +36,18 @@ class SlotsReader:
 
     def released(self, wanted: Released) -> Release:
         """Wait until no busy slot carries the exchange's seed, for as long as ``within`` allows."""
-        exchange = wanted.exchange
-        left_ns = exchange.cancelled_ns or exchange.done_ns
-        decoding = exchange.token_events > 0 and exchange.stream
-        trouble = ""
+        if self._url is None:
+            return Release(None, reason=NOWHERE)
+        search = Search(wanted)
         while True:
-            seen_s = seconds(self._clock.now() - left_ns)
+            asked_ns = self._clock.now()
             try:
-                slots = self.read()
+                release = search.seen(asked_ns, self.read())
             except ValueError as error:
-                trouble = str(error)
-            else:
-                trouble = ""
-                busy = [slot for slot in slots if slot.busy]
-                if not any(slot.seed == exchange.seed for slot in busy):
-                    if any(slot.seed is None for slot in busy):
-                        return Release(None, reason="busy slots do not say which request they work for")
-                    return Release(True, seconds=seen_s)
-            if seen_s >= wanted.within:
-                if trouble:
-                    return Release(None, reason=trouble)
-                return Release(
-                    False, seconds=seen_s, reason=f"still busy {seen_s:.1f} s after the client left"
-                )
-            gevent.sleep(min(_QUICK if decoding else _SLOW, max(wanted.within - seen_s, 0.01)))
+                release = search.unseen(asked_ns, str(error))
+            if release is not None:
+                return release
+            gevent.sleep(search.pause(asked_ns))
 
     def move(self, url: str) -> None:
         """The backend has a new address, after a reload."""

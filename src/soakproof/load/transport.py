@@ -17,14 +17,14 @@ import gevent.socket
 from gevent.event import Event
 from geventhttpclient.response import HTTPParseError, HTTPResponse
 
-from soakproof.clock import RunClock, nanoseconds
+from soakproof.clock import RunClock
 from soakproof.exchange import Reading
 from soakproof.plan import Bounds
 from soakproof.records import Exchange, Failure
 from soakproof.scenario import After
+from soakproof.sweep import LOOK_EVERY, ending
 
 _BLOCK = 65536
-_AFTER_FINISH_NS = 5_000_000_000  # a server that has said [DONE] and does not close is let go after this
 
 
 class Endpoint:
@@ -126,24 +126,15 @@ class Sweeper:
 
     def _run(self) -> None:
         while True:
-            gevent.sleep(0.1)
+            gevent.sleep(LOOK_EVERY)
             now = self._clock.now()
             for flight in list(self.flights):
                 self._look(flight, now)
 
     def _look(self, flight: Flight, now: int) -> None:
-        reading = flight.reading
-        if reading.finished:
-            if now - (reading.last_progress_ns or flight.sent_ns) > _AFTER_FINISH_NS:
-                flight.end(reading.end)
-            return
-        cancel = flight.cancel
-        if cancel and cancel.seconds is not None and now - flight.sent_ns >= nanoseconds(cancel.seconds):
-            flight.end(reading.cancelled)
-            return
-        due, failure = reading.deadline(flight.bounds, self._ahead())
-        if now > due:
-            flight.end(lambda t: reading.broke(t, failure, _overdue(failure, t - flight.sent_ns)))
+        how = ending(flight.reading, flight.bounds, flight.cancel, flight.sent_ns, now, self._ahead())
+        if how is not None:
+            flight.end(how)
 
     def _ahead(self) -> float:
         """Prompt tokens of all that still wait for a first token: they share the server's prefill."""
@@ -156,10 +147,6 @@ class Sweeper:
 
     def close(self) -> None:
         self._greenlet.kill()
-
-
-def _overdue(failure: Failure, age_ns: int) -> str:
-    return f"{failure.value.replace('_', ' ')} after {age_ns / 1e9:.1f} s in all"
 
 
 def perform(
