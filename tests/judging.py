@@ -7,10 +7,12 @@ Times are seconds of the run. An exchange is named ``<kind>-<iteration>-<role>``
 
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
+from soakproof.catalog import Catalog
 from soakproof.clock import nanoseconds
-from soakproof.judge import Evidence
+from soakproof.judge import Evidence, Finding
 from soakproof.records import (
     Check,
     CheckOutcome,
@@ -25,6 +27,7 @@ from soakproof.records import (
     Sample,
     SourceState,
 )
+from soakproof.settings import build
 
 KIND = "long_prose"
 PLAN: dict[str, Any] = {
@@ -266,3 +269,14 @@ def _flat(records: Iterable[Record | Iterable[Record]]) -> tuple[Record, ...]:
     for item in records:
         found.extend([item] if isinstance(item, Record) else item)
     return tuple(found)
+
+
+def adjudicate(
+    name: str, run: Evidence, baseline: Evidence | None = None, **options: Any
+) -> dict[str, Finding]:
+    """Subject to finding, of the bundled adjudicator of that name; options as a policy writes them."""
+    kind = Catalog(Path(__file__).parent).adjudicator(name)
+    found = list(build(kind, options, name).judge(run, baseline))
+    subjects = {f.subject: f for f in found}
+    assert len(subjects) == len(found), f"a subject twice: {[f.subject for f in found]}"
+    return subjects

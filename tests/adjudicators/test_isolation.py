@@ -1,0 +1,103 @@
+"""Isolation: a secret in another's answer, whoever leaked it and however long ago."""
+
+import pytest
+from judging import adjudicate, evidence, exchange, iteration, opened
+
+from soakproof.clock import nanoseconds
+from soakproof.judge import Outcome
+
+MINE, YOURS, OLD = "ABCDEFGH", "JKLMNPQR", "STUV-2345"
+
+
+def pair(**second):
+    """Two requests at once, each with a secret of its own, both answered right."""
+    first = exchange("a", kind="isolation", role="a", at=10, took=2, secrets=(MINE,), text=f"{MINE}-01")
+    values = {"at": 10.1, "took": 2.0, "secrets": (YOURS,), "text": f"{YOURS}-01", **second}
+    return [first, exchange("b", kind="isolation", role="b", **values)]
+
+
+def test_answers_with_their_own_secrets_only_are_silent() -> None:
+    found = adjudicate("isolation", evidence(pair(), iteration("isolation", overlap=1)))
+    assert found["foreign"].outcome is Outcome.PASS
+    assert found["foreign"].answer == "None of 2 secrets stood in any of 2 other answers."
+    assert found["overlap"].outcome is Outcome.PASS
+    assert [(f.name, f.value) for f in found["overlap"].figures] == [
+        ("pairs at once", 1),
+        ("isolation.overlap", 1),
+    ]
+
+
+@pytest.mark.parametrize("where", ["text", "reasoning", "tool_calls"])
+def test_a_swapped_answer_is_found_wherever_it_stands(where) -> None:
+    found = adjudicate("isolation", evidence(pair(**{where: f"so: {MINE}-02."})))["foreign"]
+    assert (found.outcome, found.fault, found.exchanges) == (Outcome.FAIL, "server", ("b", "a"))
+    assert found.answer == (
+        "1 answer carries secrets of other requests; first: b (isolation 1 b) says ABCDEFGH, which "
+        "belongs to a (isolation 1 a), running at the same time."
+    )
+
+
+def test_an_old_secret_is_told_with_its_age_two_days_later() -> None:
+    old = exchange("old", kind="memory", at=0, took=5, secrets=(OLD,), text="noted")
+    late = exchange("new", at=172_805, took=1, text=f"My owner code is {OLD}")
+    found = adjudicate("isolation", evidence(old, late))["foreign"]
+    assert found.outcome is Outcome.FAIL
+    assert "belongs to old (memory 1 ask), ended 172800.0 s before." in found.answer
+    assert ("greatest age", 172_800.0, "s") in [(f.name, f.value, f.unit) for f in found.figures]
+
+
+def test_a_cancelled_requests_secret_is_known_too() -> None:
+    cut = exchange("cut", at=0, took=1, secrets=(OLD,), text="", cancelled_ns=nanoseconds(1.0))
+    found = adjudicate("isolation", evidence(cut, exchange("new", at=4, text=OLD)))["foreign"]
+    assert found.answer.endswith("belongs to cut (long_prose 1 ask), cancelled 3.0 s before.")
+
+
+def test_a_request_that_never_closed_is_known_too() -> None:
+    lost = opened(exchange("lost", at=0, secrets=(OLD,)))
+    found = adjudicate("isolation", evidence(lost, exchange("new", at=4, text=OLD)))["foreign"]
+    assert (found.outcome, found.exchanges) == (Outcome.FAIL, ("new", "lost"))
+    assert "which never ended" in found.answer
+
+
+def test_a_secret_that_was_sent_only_later_came_from_an_earlier_run() -> None:
+    late = exchange("late", at=50, secrets=(OLD,), text="fine")
+    found = adjudicate("isolation", evidence(late, exchange("early", at=4, text=OLD)))["foreign"]
+    assert "an earlier run of the same seed" in found.answer
+
+
+def test_a_secret_of_two_requests_is_no_leak_between_them() -> None:
+    asks = [exchange(f"x{i}", at=i, secrets=(MINE,), text=MINE) for i in range(2)]
+    assert adjudicate("isolation", evidence(asks))["foreign"].outcome is Outcome.PASS
+
+
+def test_words_that_look_like_secrets_are_none() -> None:
+    found = adjudicate("isolation", evidence(pair(text=f"{YOURS}-01 MAXWELLS FARADAYS")))
+    assert found["foreign"].outcome is Outcome.PASS
+
+
+def test_texts_that_were_not_kept_cannot_be_searched() -> None:
+    found = adjudicate("isolation", evidence(pair(text="", token_events=9)))["foreign"]
+    assert (found.outcome, found.answer) == (
+        Outcome.INCONCLUSIVE,
+        "Not searched: the texts of 1 answer were not kept.",
+    )
+
+
+def test_nothing_asked_shows_nothing() -> None:
+    found = adjudicate("isolation", evidence())
+    assert {f.outcome for f in found.values()} == {Outcome.INCONCLUSIVE}
+
+
+def test_requests_one_after_the_other_show_nothing_of_isolation() -> None:
+    found = adjudicate("isolation", evidence(pair(at=12.0)))
+    assert found["overlap"].outcome is Outcome.INCONCLUSIVE
+    assert "nothing is shown" in found["overlap"].answer
+    assert found["foreign"].outcome is Outcome.PASS
+
+
+def test_every_pair_at_once_is_counted() -> None:
+    at_once = [exchange(f"x{i}", at=i * 0.1, took=9) for i in range(4)]
+    alone = exchange("alone", at=30, took=1)
+    single = exchange("single", at=30.5, took=0.1, first=1.0)  # one token has no length
+    figures = adjudicate("isolation", evidence(at_once, alone, single))["overlap"].figures
+    assert figures[0].value == 6
