@@ -39,3 +39,8 @@ def counted(n: int, one: str, many: str = "") -> str:
 def upper(values: Sequence[float], percent: int) -> float:
     """The nearest-rank percentile of at least one value: a value that really occurred."""
     return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]
+
+
+def size(count: float) -> str:
+    """``1.50 GiB`` of a number of bytes, ``512 MiB`` of less than one; negative sizes too."""
+    return f"{count / 2**30:.2f} GiB" if abs(count) >= 2**30 else f"{count / 2**20:.0f} MiB"

@@ -1,0 +1,204 @@
+"""Growth of the server's memory: early against late, or, from two hours on, the leak rule.
+
+What can be said depends on the length. Simulation showed that a trace of half an hour can neither prove nor
+exclude a leak, so under two hours growth is described: too much of it that still goes on is inconclusive,
+never a failure. A prompt cache that fills to its limit is no leak.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from soakproof.judge import (
+    Adjudicator,
+    Bytes,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    Ratio,
+    counted,
+    finding,
+    plain,
+)
+from soakproof.judge.identity import option
+from soakproof.judge.series import Series, held, one_process, reading, series, while_idle
+from soakproof.judge.telling import size
+from soakproof.judge.trend import LEAK_FROM_S, early_late, leak
+from soakproof.judge.trend import Growth as Grown
+
+GIB, MIB = 2**30, 2**20
+CHECKPOINTS = 12  # readings at idle that are worth more than all readings together
+LLAMA_CACHE = 8192 * MIB  # llama.cpp's own limit of its prompt cache where none is given
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One thing that may grow: what it is, its readings, and how much of its growth a cache explains."""
+
+    name: str
+    series: Series
+    cache: float | None = None  # bytes that the prompt cache may hold; None: not known
+    basis: str = ""  # which readings these are
+    missing: str = ""  # why there are none
+
+
+@dataclass(frozen=True)
+class Growth(Adjudicator):
+    """Did the server's memory stop growing?
+
+    Growth is the last third's median over the first third's: at most ``growth`` of that or ``least``,
+    whichever is more. ``leak`` is the growth an hour that two hours or more may not show. ``processes`` are
+    the server's by role; GTT in use is looked at as well. ``required``: without readings there is no PASS.
+    """
+
+    required: bool = False
+    growth: Ratio = Ratio(0.25)
+    least: Bytes = Bytes(512 * MIB)
+    leak: Bytes = Bytes(100 * MIB)
+    processes: tuple[str, ...] = ("backend", "front")
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        for trace in (*self._servers(evidence), *_gtt(evidence)):
+            yield self._growth(trace)
+
+    def _servers(self, evidence: Evidence) -> Iterable[Trace]:
+        """The server's processes by role; backends beyond the first have names of their own."""
+        names = [n for n in evidence.samples if n.startswith(tuple(f"process:{p}" for p in self.processes))]
+        for name in sorted(names) or [f"process:{self.processes[0]}"]:
+            samples, processes = one_process(evidence.samples.get(name, ()))
+            whole = series(samples, held)
+            idle = while_idle(evidence, whole)
+            use = idle if _spread(idle, whole) else whole
+            basis = f"{counted(len(use), 'reading')}{' with all slots free' if use is idle else ''}"
+            if processes > 1:
+                basis += f", of the longest-lived of {processes} processes"
+            cache = _cache_limit(evidence) if "backend" in name else 0.0
+            yield Trace(name, use, cache, basis, missing="" if len(use) else _why(evidence, name))
+
+    def _growth(self, trace: Trace) -> Finding:
+        grown = early_late(trace.series.times, trace.series.values, flat=self.least / 8)
+        if grown is None:
+            return finding(
+                self,
+                trace.name,
+                Outcome.INCONCLUSIVE,
+                f"Too little was read: {trace.missing or counted(len(trace.series), 'reading')}.",
+                critical=self.required,
+            )
+        long = trace.series.hours * 3600 >= LEAK_FROM_S * 0.99
+        outcome, answer, strength = self._leak(trace, grown) if long else self._described(trace, grown)
+        return finding(
+            self,
+            trace.name,
+            outcome,
+            answer,
+            figures=_figures(grown),
+            limit=f"{size(self.leak)} an hour" if long else f"{size(self._allowed(grown))} of growth",
+            limit_source="policy",
+            span=(trace.series.times[0], trace.series.times[-1]),
+            strength=f"{strength}; {trace.basis}" if trace.basis else strength,
+            fault="backend" if outcome is Outcome.FAIL else "",
+        )
+
+    def _allowed(self, grown: Grown) -> float:
+        return max(self.growth * grown.early, self.least)
+
+    def _described(self, trace: Trace, grown: Grown) -> tuple[Outcome, str, str]:
+        """Under two hours: too much growth that still goes on, and that no cache explains, is not a PASS."""
+        strength = f"{trace.series.hours * 60:.0f} min can neither prove nor exclude a leak"
+        told = f"The last third lies {size(grown.amount)} over the first ({size(grown.early)})"
+        if grown.amount <= self._allowed(grown):
+            return Outcome.PASS, f"{told}.", strength
+        if not grown.rising:
+            return Outcome.PASS, f"{told}, and was level at the end.", strength
+        rise = grown.peak - grown.floor
+        if trace.cache is not None and rise <= trace.cache + self.least:
+            return Outcome.PASS, f"{told}: within the prompt cache's {size(trace.cache)}.", strength
+        return Outcome.INCONCLUSIVE, f"{told}, and still grows{_unexplained(trace)}.", strength
+
+    def _leak(self, trace: Trace, grown: Grown) -> tuple[Outcome, str, str]:
+        """From two hours on: the leak rule, unless the prompt cache can hold all of the growth."""
+        found = leak(trace.series.times, trace.series.values, self.leak)
+        slope = found.slope
+        told = f"It grows by {size(slope.estimate)} an hour" if slope else "It is not clear how it grows"
+        strength = (
+            f"Theil-Sen with a 90 % interval of {size(slope.low)} to {size(slope.high)} an hour"
+            if slope
+            else ""
+        )
+        if found.answer == "none":
+            return (
+                Outcome.PASS,
+                f"{told}: no leak in {found.hours:.1f} h.{_step(found.step, found.step_at)}",
+                strength,
+            )
+        if found.answer != "leak":
+            return (
+                Outcome.INCONCLUSIVE,
+                f"{told}: too little to tell.{_step(found.step, found.step_at)}",
+                strength,
+            )
+        if trace.cache is not None and grown.peak - grown.floor <= trace.cache + self.least:
+            answer = f"{told}, which the prompt cache of {size(trace.cache)} can explain: run longer to tell."
+            return Outcome.INCONCLUSIVE, answer, strength
+        return Outcome.FAIL, f"{told}, to the end: a leak{_unexplained(trace)}.", strength
+
+
+def _gtt(evidence: Evidence) -> Iterable[Trace]:
+    """GTT is in no process's RSS: a leak in it is seen here only."""
+    for name, samples in sorted(evidence.samples.items()):
+        used = series(samples, reading("gtt_used_bytes")) if name.startswith("amdgpu:") else Series((), ())
+        if len(used):
+            yield Trace(name, used, 0.0, counted(len(used), "reading"))
+
+
+def _spread(idle: Series, whole: Series) -> bool:
+    """Whether idle readings are many enough, in the first and in the last third alike."""
+    if len(idle) < CHECKPOINTS:
+        return False
+    third = (whole.times[-1] - whole.times[0]) / 3
+    early = sum(t <= whole.times[0] + third for t in idle.times)
+    late = sum(t >= whole.times[-1] - third for t in idle.times)
+    return min(early, late) >= CHECKPOINTS / 3
+
+
+def _cache_limit(evidence: Evidence) -> float | None:
+    """Bytes that a backend's prompt cache may hold; None when not known or without a limit."""
+    command = [str(word) for word in evidence.target.get("launch_command") or ()]
+    given = option(command, "--cache-ram", "-cram")
+    if given is not None:
+        mebibytes = int(given) if given.lstrip("-").isdigit() else -1
+        return mebibytes * float(MIB) if mebibytes >= 0 else None
+    is_llama = bool(command) and PurePath(command[0]).name.startswith("llama-server")
+    return float(LLAMA_CACHE) if is_llama else None
+
+
+def _why(evidence: Evidence, name: str) -> str:
+    samples = evidence.samples.get(name, ())
+    bad = next((s for s in samples if s.state != "value"), None)
+    if bad:
+        return f"{bad.state}{f': {plain(bad.reason, 200)}' if bad.reason else ''}"
+    return "RssAnon or VmSwap is not told" if samples else "the server's processes were not seen"
+
+
+def _unexplained(trace: Trace) -> str:
+    if trace.cache is None:
+        return "; the prompt cache's limit is not known"
+    return f", more than the prompt cache's {size(trace.cache)} explains" if trace.cache else ""
+
+
+def _step(step: float | None, at: float | None) -> str:
+    return "" if step is None or at is None else f" One step of {size(step)} at {at / 60:.0f} min."
+
+
+def _figures(grown: Grown) -> tuple[Figure, ...]:
+    named = (
+        ("first third", grown.early),
+        ("last third", grown.late),
+        ("least", grown.floor),
+        ("most", grown.peak),
+    )
+    return tuple(
+        Figure(name=name, value=round(value / GIB, 3), unit="GiB", n=grown.n) for name, value in named
+    )

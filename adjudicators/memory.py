@@ -1,0 +1,143 @@
+"""Memory of the host and its GPUs: floors, ceilings and swap. Growth is judged by growth.py."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, finding, plain
+from soakproof.judge.series import Series, reading, series
+from soakproof.judge.telling import size
+from soakproof.records import Sample
+
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Memory(Adjudicator):
+    """Did the host's and the GPU's memory stay within the policy's bounds?
+
+    ``floor`` is of the host's available memory, ``gtt_ceiling`` of a GPU's GTT, ``swap_growth`` of the swap
+    in use over its start; a floor or a ceiling of 0 reports without a limit. ``required``: what could not be
+    read makes the run inconclusive.
+    """
+
+    required: bool = False
+    floor: Bytes = Bytes(0)
+    gtt_ceiling: Bytes = Bytes(0)
+    swap_growth: Bytes = Bytes(GIB)
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        yield self._available(evidence, baseline)
+        yield self._swap(evidence)
+        cards = {name: s for name, s in evidence.samples.items() if name.startswith("amdgpu:")}
+        if self.gtt_ceiling and not cards:
+            yield self._unread("gtt", evidence.samples.get("amdgpu", ()))
+        for name, samples in sorted(cards.items()):
+            yield self._gtt(name, samples)
+
+    def _available(self, evidence: Evidence, baseline: Evidence | None) -> Finding:
+        samples = evidence.samples.get("memory", ())
+        read = series(samples, reading("available_bytes"))
+        if not len(read):
+            return self._unread("available", samples)
+        least = min(read.values)
+        at = read.times[read.values.index(least)]
+        shaped = _shaped(evidence)
+        if shaped:
+            outcome, answer = Outcome.INCONCLUSIVE, shaped
+        else:
+            outcome = Outcome.FAIL if least < self.floor else Outcome.PASS
+            answer = f"Never under {size(least)} available, at {at:.0f} s."
+        return finding(
+            self,
+            "available",
+            outcome,
+            answer,
+            figures=(_figure("least available", least, len(read), _least(baseline)),),
+            limit=f"at least {size(self.floor)}" if self.floor else "",
+            limit_source="policy" if self.floor else "",
+            span=(at, at),
+            critical=bool(self.floor) or self.required,
+            fault="host" if outcome is Outcome.FAIL else "",
+        )
+
+    def _swap(self, evidence: Evidence) -> Finding:
+        samples = evidence.samples.get("memory", ())
+        used = series(samples, reading("swap_used_bytes"))
+        if not len(used):
+            return self._unread("swap", samples)
+        grown = max(used.values) - used.values[0]
+        return finding(
+            self,
+            "swap",
+            Outcome.FAIL if grown > self.swap_growth else Outcome.PASS,
+            f"Swap in use grew by at most {size(grown)}, from {size(used.values[0])}.",
+            figures=(_figure("swap growth", grown, len(used)),),
+            limit=f"at most {size(self.swap_growth)}",
+            limit_source="policy",
+            fault="host" if grown > self.swap_growth else "",
+        )
+
+    def _gtt(self, name: str, samples: Sequence[Sample]) -> Finding:
+        used = series(samples, reading("gtt_used_bytes"))
+        if not len(used):
+            return self._unread(f"gtt: {name}", samples)
+        most = max(used.values)
+        at = used.times[used.values.index(most)]
+        over = bool(self.gtt_ceiling) and most > self.gtt_ceiling
+        return finding(
+            self,
+            f"gtt: {name}",
+            Outcome.FAIL if over else Outcome.PASS,
+            f"Never over {size(most)} of GTT, at {at:.0f} s.",
+            figures=(_figure("most GTT", most, len(used)),),
+            limit=f"at most {size(self.gtt_ceiling)}" if self.gtt_ceiling else "",
+            limit_source="policy" if self.gtt_ceiling else "",
+            span=(at, at),
+            critical=bool(self.gtt_ceiling),
+            fault="host" if over else "",
+        )
+
+    def _unread(self, subject: str, samples: Sequence[Sample]) -> Finding:
+        bad = next((s for s in samples if s.state != "value"), None)
+        why = f"{bad.state}{f': {plain(bad.reason, 200)}' if bad.reason else ''}" if bad else "no sample"
+        return finding(
+            self,
+            subject,
+            Outcome.INCONCLUSIVE,
+            f"It could not be read ({why}).",
+            limit_source="policy" if self.required else "",
+            critical=self.required or (subject == "gtt" and bool(self.gtt_ceiling)),
+        )
+
+
+def _shaped(evidence: Evidence) -> str:
+    """Why the host's available memory cannot be what it says; empty when it can.
+
+    GTT is part of the host's memory: what is in use there and what is available cannot exceed the total.
+    Inside a container meminfo may be the container's while the GPU's counters are the host's.
+    """
+    total = max(series(evidence.samples.get("memory", ()), reading("total_bytes")).values, default=None)
+    available = series(evidence.samples.get("memory", ()), reading("available_bytes"))
+    for name, samples in evidence.samples.items():
+        used = series(samples, reading("gtt_used_bytes")) if name.startswith("amdgpu:") else Series((), ())
+        if total and len(used) and min(used.values) + min(available.values) > total * 1.02:
+            return (
+                f"{size(min(available.values))} available and {size(min(used.values))} of GTT in use are "
+                f"more than the total of {size(total)}: meminfo is a container's, not the host's."
+            )
+    return ""
+
+
+def _least(baseline: Evidence | None) -> float | None:
+    samples = baseline.samples.get("memory", ()) if baseline else ()
+    return min(series(samples, reading("available_bytes")).values, default=None)
+
+
+def _figure(name: str, value: float, n: int, baseline: float | None = None) -> Figure:
+    return Figure(
+        name=name,
+        value=round(value / GIB, 3),
+        unit="GiB",
+        n=n,
+        baseline=None if baseline is None else round(baseline / GIB, 3),
+    )

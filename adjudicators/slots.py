@@ -1,0 +1,243 @@
+"""Slots over the whole run: none outlives its work, all are free at the end, and no server came and went.
+
+A busy slot is told apart by the seed of the request that it works on. What the front is known not to do at
+once (cancel a request that is queued, in prefill, or not streamed) is told as that, within its own bounds.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from soakproof.judge import (
+    NS,
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    Seconds,
+    counted,
+    finding,
+    ids,
+    plain,
+)
+from soakproof.judge.slotwork import Outlived, after_load, outlived, phase_at_end, seeds_of, sightings
+from soakproof.records import Event, Exchange, Opened, Sample
+
+KNOWN = {
+    "queued": "a cancel while queued is noticed when the request is started",
+    "prefill": "a cancel during prefill is noticed when the batch ends, later beside other streams",
+    "unstreamed": "a request that does not stream is not cancelled by Lemonade 11.7; it runs to its end",
+}
+
+
+@dataclass(frozen=True)
+class Slots(Adjudicator):
+    """Did every slot end with its request, and did the server stay up?
+
+    ``within`` bounds the release after a request's end; ``queued``, ``prefill`` and ``unstreamed`` bound the
+    known limits. ``idle`` is how long a request may go without a token while every slot is free. ``restarts``
+    are those that the policy allows; ``alone``: no other client may use the server.
+    """
+
+    required: bool = True
+    within: Seconds = Seconds(10)
+    prefill: Seconds = Seconds(120)
+    queued: Seconds = Seconds(600)
+    unstreamed: Seconds = Seconds(1800)
+    idle: Seconds = Seconds(60)
+    restarts: int = 0
+    alone: bool = False
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        yield self._restarted(evidence)
+        samples = sightings(evidence)
+        if not samples:
+            yield self._unseen(evidence)
+            return
+        busy = [s for s in samples if s.values.get("busy")]
+        untold = [s for s in busy if None in seeds_of(s)]
+        if untold:
+            yield self._untold(untold, busy)
+        if not busy or any(seed is not None for s in busy for seed in seeds_of(s)):
+            yield self._released(evidence, samples)
+        yield self._at_end(evidence, samples)
+        yield from self._lost(evidence, samples)
+        yield from self._strangers(evidence, samples)
+
+    def _restarted(self, evidence: Evidence) -> Finding:
+        restarts = [e for e in evidence.events if e.what == "restart"]
+        seen = restarts or any(name.startswith("process:") for name in evidence.samples)
+        count = f"{counted(len(restarts), 'restart')} seen"
+        told = f"{count}: {'; '.join(_restart(e) for e in restarts[:5])}." if restarts else f"{count}."
+        if not seen:
+            told = "The server's processes were not seen, so a restart would not have been."
+        outcome = _outcome(Outcome.PASS if seen else Outcome.INCONCLUSIVE, len(restarts) > self.restarts)
+        return finding(
+            self,
+            "restarted",
+            outcome,
+            told,
+            figures=(Figure(name="restarts", value=len(restarts) if seen else None),),
+            limit=f"at most {self.restarts}",
+            limit_source="policy",
+            span=(restarts[0].t_ns / NS, restarts[-1].t_ns / NS) if restarts else None,
+            critical=self.required or outcome is Outcome.FAIL,
+            fault="backend" if outcome is Outcome.FAIL else "",
+        )
+
+    def _unseen(self, evidence: Evidence) -> Finding:
+        bad = next((s for s in evidence.samples.get("slots", ()) if s.reason), None)
+        why = f": {plain(bad.reason, 200)}" if bad else ""
+        return finding(
+            self,
+            "slots",
+            Outcome.INCONCLUSIVE,
+            f"No slot was seen during the run{why}: whether any outlived its work is unknown.",
+            critical=self.required,
+        )
+
+    def _untold(self, untold: Sequence[Sample], busy: Sequence[Sample]) -> Finding:
+        return finding(
+            self,
+            "seeds",
+            Outcome.INCONCLUSIVE,
+            f"In {len(untold)} of {counted(len(busy), 'sample')} with a busy slot, one did not tell the "
+            "seed of its request.",
+            figures=(Figure(name="without a seed", value=len(untold), n=len(busy)),),
+            critical=self.required and len(untold) > len(busy) / 2,
+        )
+
+    def _released(self, evidence: Evidence, samples: Sequence[Sample]) -> Finding:
+        """Whether a slot was seen at work for a request that had ended more than its bound ago."""
+        late = [o for o in outlived(evidence, samples) if o.seconds > self.within]
+        leaks = [o for o in late if o.seconds > self._bound(o.phase)]
+        limits = [o for o in late if o not in leaks]
+        return finding(
+            self,
+            "released",
+            _outcome(Outcome.PASS, bool(leaks)),
+            self._told(leaks, limits),
+            figures=(
+                Figure(name="outlived", value=len(leaks), n=len(evidence.exchanges)),
+                Figure(name="known limit", value=len(limits), n=len(evidence.exchanges)),
+                Figure(name="longest", value=max((o.seconds for o in late), default=None), unit="s"),
+            ),
+            limit=f"{self.within:g} s; {self.prefill:g} s in prefill, {self.queued:g} s queued, "
+            f"{self.unstreamed:g} s not streamed",
+            limit_source="policy",
+            exchanges=ids(o.exchange for o in leaks or limits),
+            strength=_resolution(samples),
+            fault="backend" if leaks else "",
+        )
+
+    def _told(self, leaks: Sequence[Outlived], limits: Sequence[Outlived]) -> str:
+        shown = max(leaks or limits, key=lambda o: o.seconds, default=None)
+        if shown is None:
+            return f"No slot was seen at work for a request more than {self.within:g} s after its end."
+        if leaks:
+            return f"{counted(len(leaks), 'slot')} outlived its work; the longest: {shown.told}."
+        met = f"{counted(len(limits), 'request')} met a known limit of the front, no leak"
+        return f"{met}: {KNOWN[shown.phase]}; the longest: {shown.told}."
+
+    def _bound(self, phase: str) -> float:
+        bounds: Mapping[str, float] = {
+            "queued": self.queued,
+            "prefill": self.prefill,
+            "unstreamed": self.unstreamed,
+        }
+        return bounds.get(phase, self.within)
+
+    def _at_end(self, evidence: Evidence, samples: Sequence[Sample]) -> Finding:
+        last = after_load(evidence, samples)
+        ours = {e.seed: e for e in evidence.exchanges}
+        held = [ours[seed] for seed in last.seeds if seed in ours]
+        outcome, answer = _after(last.busy, held)
+        return finding(
+            self,
+            "end",
+            outcome,
+            answer,
+            figures=(Figure(name="busy", value=last.busy),),
+            limit="none busy",
+            limit_source="policy",
+            exchanges=ids(held),
+            span=None if last.at is None else (last.at, last.at),
+            critical=self.required or outcome is Outcome.FAIL,
+            fault="backend" if outcome is Outcome.FAIL else "",
+        )
+
+    def _lost(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
+        """Requests that waited while every slot was free: the scheduler has lost them."""
+        sent: list[Exchange | Opened] = [*evidence.exchanges, *evidence.unclosed]
+        lost = [request for request in sent if self._waited_in_vain(request, samples)]
+        if lost:
+            yield finding(
+                self,
+                "scheduled",
+                Outcome.FAIL,
+                f"{counted(len(lost), 'request')} waited more than {self.idle:g} s without a token "
+                "while every slot was free.",
+                figures=(Figure(name="lost", value=len(lost), n=len(sent)),),
+                limit=f"{self.idle:g} s",
+                limit_source="policy",
+                exchanges=ids(lost),
+                strength=_resolution(samples),
+                fault="backend",
+            )
+
+    def _waited_in_vain(self, request: Exchange | Opened, samples: Sequence[Sample]) -> bool:
+        until = samples[-1].t_ns
+        if isinstance(request, Exchange):
+            until = request.done_ns if request.first_token_ns is None else request.first_token_ns
+        if not request.stream or (until - request.sent_ns) / NS <= self.idle:
+            return False
+        from_ns = request.sent_ns + self.idle * NS / 4
+        seen = [s for s in samples if from_ns <= s.t_ns <= until]
+        return len(seen) >= 3 and all(s.values.get("busy") == 0 for s in seen)
+
+    def _strangers(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
+        """Seeds of busy slots that no request of this run carried."""
+        ours = {e.seed for e in evidence.exchanges} | {o.seed for o in evidence.opened}
+        began, ended = evidence.run.get("load_started_ns") or 0, evidence.run.get("load_ended_ns")
+        during = [s for s in samples if began <= s.t_ns and (ended is None or s.t_ns <= ended)]
+        strange = [s for s in during if set(seeds_of(s)) - ours - {None}]
+        if strange:
+            yield finding(
+                self,
+                "strangers",
+                Outcome.INCONCLUSIVE,
+                f"Somebody else used the server: in {len(strange)} of {counted(len(during), 'sample')} "
+                "a slot worked for a request that is not of this run.",
+                figures=(Figure(name="samples", value=len(strange), n=len(during)),),
+                span=(strange[0].t_ns / NS, strange[-1].t_ns / NS),
+                critical=self.alone,
+                fault="host",
+            )
+
+
+def _outcome(otherwise: Outcome, failed: bool) -> Outcome:
+    return Outcome.FAIL if failed else otherwise
+
+
+def _restart(event: Event) -> str:
+    return f"{plain(event.details.get('role') or 'a server', 40)} at {event.t_ns / NS:.1f} s"
+
+
+def _after(busy: int | None, held: Sequence[Exchange]) -> tuple[Outcome, str]:
+    """What the slots' state after the load means; ``held`` are this run's exchanges that they work for."""
+    if busy is None:
+        return Outcome.INCONCLUSIVE, "What the slots did after the load is unknown."
+    if not busy:
+        return Outcome.PASS, "Every slot was free after the load."
+    limits = [e for e in held if phase_at_end(e) in KNOWN]
+    if len(limits) < len(held):
+        return Outcome.FAIL, f"{busy} still busy after the load, {len(held)} for requests that had ended."
+    if len(held) < busy:
+        return Outcome.INCONCLUSIVE, f"{busy} still busy after the load, for requests that are not known."
+    return Outcome.PASS, f"{busy} still busy after the load: {KNOWN[phase_at_end(limits[0])]}."
+
+
+def _resolution(samples: Sequence[Sample]) -> str:
+    span = (samples[-1].t_ns - samples[0].t_ns) / NS
+    every = f", one every {span / (len(samples) - 1):.1f} s" if len(samples) > 1 else ""
+    return f"{counted(len(samples), 'sample')}{every}: what is shorter is not seen"

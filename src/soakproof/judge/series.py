@@ -1,0 +1,75 @@
+"""Samples as series of numbers: one value over time, of one process, or while the server was idle. No I/O."""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from soakproof.clock import NS
+from soakproof.judge.evidence import Evidence
+from soakproof.records import Sample
+
+NEAR_S = 1.5  # a reading belongs to another source's that is no further away
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Times in seconds of the run, and values, in order of time."""
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def hours(self) -> float:
+        return (self.times[-1] - self.times[0]) / 3600 if self.times else 0.0
+
+
+def series(samples: Iterable[Sample], value: Callable[[Sample], float | None]) -> Series:
+    """What could be read, in order; what could not is left out, never 0."""
+    found = [(s.t_ns / NS, v) for s in samples if s.state == "value" and (v := value(s)) is not None]
+    return Series(tuple(t for t, _ in found), tuple(v for _, v in found))
+
+
+def reading(name: str) -> Callable[[Sample], float | None]:
+    """Reads one value of a sample by its name."""
+
+    def read(sample: Sample) -> float | None:
+        found = sample.values.get(name)
+        return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+
+    return read
+
+
+def held(sample: Sample) -> float | None:
+    """RssAnon and VmSwap of a process together, in bytes: what it holds whether or not it was swapped out."""
+    anon, swapped = reading("rss_anon_bytes")(sample), reading("swap_bytes")(sample)
+    return None if anon is None or swapped is None else anon + swapped
+
+
+def one_process(samples: Sequence[Sample]) -> tuple[list[Sample], int]:
+    """The samples of the process that was seen most often, and how many processes there were."""
+    by_process: dict[tuple[Any, Any], list[Sample]] = {}
+    for sample in samples:
+        if sample.state == "value":
+            by_process.setdefault((sample.values.get("pid"), sample.values.get("created")), []).append(sample)
+    return max(by_process.values(), key=len, default=[]), len(by_process)
+
+
+def while_idle(evidence: Evidence, whole: Series) -> Series:
+    """The part of a series that was read while every slot was free."""
+    idle = [
+        s.t_ns / NS
+        for s in evidence.samples.get("slots", ())
+        if s.state == "value" and s.values.get("busy") == 0
+    ]
+    kept = [(t, v) for t, v in zip(whole.times, whole.values, strict=True) if near(idle, t)]
+    return Series(tuple(t for t, _ in kept), tuple(v for _, v in kept))
+
+
+def near(times: Sequence[float], at: float, within: float = NEAR_S) -> bool:
+    """Whether one of these times, which are in order, is close to ``at``."""
+    place = bisect_left(times, at - within)
+    return place < len(times) and times[place] <= at + within
