@@ -1,0 +1,45 @@
+"""Lemonade's watchdog: an engine that is busy, silent for the grace, and deaf to three probes is ended.
+
+What was waiting for it then sees it lost, and takes the way of every lost engine.
+"""
+
+import asyncio
+import contextlib
+
+from soakproof.testbed.backend import Backend
+from soakproof.testbed.model import Model
+from soakproof.testbed.upstream import Lost, fetch
+
+_PROBES = 3
+_PROBE_WITHIN = 2.0  # seconds
+
+
+async def watch(model: Model, grace: float, poll: float) -> None:
+    """Watch for ever; ``grace`` and ``poll`` are seconds."""
+    failures = 0
+    while True:
+        await asyncio.sleep(poll)
+        backend = model.loaded()
+        silence = asyncio.get_running_loop().time() - model.last_activity
+        if backend is None or not model.requests or silence < grace:
+            failures = 0
+        elif await _answers(backend):
+            failures = 0
+            model.last_activity = asyncio.get_running_loop().time()
+        else:
+            failures += 1
+        if backend is not None and failures == _PROBES:
+            failures = 0
+            backend.reset_reason = (
+                f"health endpoint did not respond after {_PROBES} consecutive probes "
+                "while a request was active"
+            )
+            await backend.end()
+
+
+async def _answers(backend: Backend) -> bool:
+    with contextlib.suppress(Lost, TimeoutError):
+        async with asyncio.timeout(_PROBE_WITHIN):
+            await fetch(backend.url, "GET", "/health")
+            return True
+    return False
