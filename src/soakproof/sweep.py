@@ -1,4 +1,4 @@
-"""What a sweep over the exchanges in flight decides: when one is to be ended, and how. Pure; both drivers share it."""
+"""When a sweep over the exchanges in flight ends one, and how. Pure; both drivers share it."""
 
 from collections.abc import Callable
 

@@ -1,0 +1,164 @@
+"""One chat request over one connection of its own, under trio and httpx.
+
+The counterpart of `soakproof.load.transport`: the same request gives the same record. Nothing waits with a
+timeout but the connecting; what is past its bound is cancelled by `Flights.sweep`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import trio
+
+from soakproof.clock import RunClock
+from soakproof.exchange import Reading
+from soakproof.plan import Bounds
+from soakproof.records import Exchange, Failure
+from soakproof.scenario import After
+from soakproof.sweep import LOOK_EVERY, Ending, ending
+
+_SENDING = "http11.send_request_headers.started"  # connected, and nothing sent yet
+_PEER_LEFT = ("closed", "disconnected")  # how httpx words the end of a connection in mid-answer
+
+
+def make_client(headers: Mapping[str, str]) -> httpx.AsyncClient:
+    """A client that opens a connection for each request, as the server closes it after a stream anyway."""
+    return httpx.AsyncClient(
+        headers={
+            "Accept": "text/event-stream, application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "soakproof",
+            "Connection": "close",
+            **headers,
+        },
+        timeout=5.0,
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        trust_env=False,
+    )
+
+
+class Barrier:
+    """Lets ``parties`` go on together. Who cannot come says so with `arrive`."""
+
+    def __init__(self, parties: int) -> None:
+        self._missing = parties
+        self._open = trio.Event()
+
+    def arrive(self) -> None:
+        self._missing -= 1
+        if self._missing <= 0:
+            self._open.set()
+
+    async def wait(self) -> None:
+        self.arrive()
+        await self._open.wait()
+
+
+@dataclass(eq=False)
+class Flight:
+    """One exchange on its way."""
+
+    reading: Reading
+    bounds: Bounds
+    cancel: After | None
+    prompt_tokens: float
+    sent_ns: int
+    body: bytes
+    barrier: Barrier | None = None  # waited for between connecting and sending
+    first_token: trio.Event = field(default_factory=trio.Event)
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    sending: bool = False
+    ended: Ending | None = None  # how it was ended from outside, if it was
+
+    def end(self, how: Ending) -> None:
+        """End it from another task; its own task makes the record that ``how`` says."""
+        if self.ended is None:
+            self.ended = how
+            self.scope.cancel()
+
+    def stop(self, reason: str) -> None:
+        self.end(lambda now: self.reading.broke(now, Failure.STOPPED, reason))
+
+
+class Flights(set[Flight]):
+    """All exchanges in flight."""
+
+    async def sweep(self, clock: RunClock) -> None:
+        """End those that are past a bound, or due to be cancelled by time; forever."""
+        while True:
+            await trio.sleep(LOOK_EVERY)
+            now = clock.now()
+            ahead = sum(f.prompt_tokens for f in self if f.reading.token_events == 0)
+            for flight in [f for f in self if f.sending]:
+                how = ending(flight.reading, flight.bounds, flight.cancel, flight.sent_ns, now, ahead)
+                if how is not None:
+                    flight.end(how)
+
+
+async def perform(
+    flight: Flight, client: httpx.AsyncClient, url: str, clock: RunClock, flights: Flights
+) -> Exchange:
+    """Send one request and read its answer to the end. Raises for no fault of the server's.
+
+    A cancellation from outside passes through and makes no record: the caller knows why it came.
+    """
+    flights.add(flight)
+    try:
+        with flight.scope:
+            return await _converse(flight, client, url, clock)
+        assert flight.ended is not None, "only end() cancels a flight"
+        return flight.ended(clock.now())
+    finally:
+        flights.discard(flight)
+        if flight.barrier and not flight.sending:
+            flight.barrier.arrive()
+
+
+async def _converse(flight: Flight, client: httpx.AsyncClient, url: str, clock: RunClock) -> Exchange:
+    reading = flight.reading
+
+    async def trace(event: str, _: Mapping[str, Any]) -> None:
+        if event == _SENDING:
+            flight.sending = True
+            if flight.barrier:
+                await flight.barrier.wait()
+
+    request = client.stream(
+        "POST",
+        url,
+        content=flight.body,
+        headers={"Content-Type": "application/json"},
+        timeout=httpx.Timeout(None, connect=flight.bounds.connect),
+        extensions={"trace": trace},
+    )
+    try:
+        async with request as response:
+            return await _read(flight, response, clock)
+    except httpx.LocalProtocolError:
+        raise  # our own request is malformed
+    except httpx.TransportError as error:
+        told = str(error) or type(error).__name__
+        if not flight.sending:
+            return reading.broke(clock.now(), Failure.CONNECT, f"no connection: {told}")
+        return reading.broke(clock.now(), _failure(error, told), told)
+
+
+async def _read(flight: Flight, response: httpx.Response, clock: RunClock) -> Exchange:
+    reading = flight.reading
+    reading.headers(clock.now(), response.status_code, dict(response.headers.items()))
+    cut_at = flight.cancel.tokens if flight.cancel else None
+    async for data in response.aiter_raw():
+        now = clock.now()
+        reading.body(now, data)
+        if reading.token_events:
+            flight.first_token.set()
+            if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
+                return reading.cancelled(now)
+    return reading.end(clock.now())
+
+
+def _failure(error: httpx.TransportError, told: str) -> Failure:
+    """httpx has one class for a peer that left in mid-answer and one that never spoke HTTP."""
+    malformed = isinstance(error, httpx.RemoteProtocolError) and not any(w in told for w in _PEER_LEFT)
+    return Failure.PROTOCOL if malformed else Failure.RESET
