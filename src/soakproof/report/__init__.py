@@ -1,0 +1,54 @@
+"""Reports of a verdict: pure renderers, and `write`, which puts them all into the run as a new entry.
+
+Each renderer takes the verdict, the evidence that it was reached on and the baseline's evidence, if any. What
+models, servers and users wrote is escaped, bounded and made visible everywhere.
+"""
+
+from pathlib import Path
+
+from soakproof.judge.evidence import Evidence
+from soakproof.judge.finding import Verdict
+from soakproof.report.build import build
+from soakproof.report.document import render_json
+from soakproof.report.figures import figures
+from soakproof.report.html import to_html
+from soakproof.report.junit import render_junit
+from soakproof.report.markdown import to_markdown
+from soakproof.report.store import store
+from soakproof.report.terminal import terminal_table
+
+__all__ = [
+    "figures",
+    "render_html",
+    "render_json",
+    "render_junit",
+    "render_markdown",
+    "terminal_table",
+    "write",
+]
+
+
+def render_markdown(verdict: Verdict, evidence: Evidence, baseline: Evidence | None = None) -> str:
+    """report.md; its figures are the files that `write` puts beside it."""
+    return to_markdown(build(verdict, evidence, baseline))
+
+
+def render_html(verdict: Verdict, evidence: Evidence, baseline: Evidence | None = None) -> str:
+    """report.html: one file with its figures inside, which loads nothing."""
+    return to_html(build(verdict, evidence, baseline))
+
+
+def write(run_path: Path, verdict: Verdict, evidence: Evidence, baseline: Evidence | None = None) -> Path:
+    """Write every form of the report as the run's next entry, ``verdicts/<n>-<policy>``; its folder.
+
+    Raises RecorderError when it cannot be written; nothing half-written stays, no earlier entry is touched.
+    """
+    page = build(verdict, evidence, baseline)
+    files = {
+        "verdict.json": render_json(verdict),
+        "report.md": to_markdown(page),
+        "report.html": to_html(page),
+        "junit.xml": render_junit(verdict),
+        **{f"figures/{drawing.name}.svg": drawing.svg for drawing in page.drawings},
+    }
+    return store(run_path, verdict.policy, files)

@@ -1,0 +1,55 @@
+"""Puts a report's page together from a verdict and the evidence it rests on. Pure; no I/O."""
+
+from soakproof.judge.evidence import Evidence
+from soakproof.judge.finding import Verdict
+from soakproof.report.coverage import coverage_table, evidence_lines
+from soakproof.report.excerpts import excerpts
+from soakproof.report.figures import drawings
+from soakproof.report.floor import memory_floor
+from soakproof.report.identity import changed_table, identity_tables, versions_table
+from soakproof.report.page import Page
+from soakproof.report.quantity import quantity
+from soakproof.report.raw import raw_section
+from soakproof.report.traffic import checks_table, compared_table, traffic_table
+from soakproof.report.verdicts import groups, overruled, sentence
+
+
+def build(verdict: Verdict, evidence: Evidence, baseline: Evidence | None) -> Page:
+    """The whole report of a verdict; ``baseline`` is the evidence that it was judged against, if any."""
+    return Page(
+        run=verdict.run,
+        facts=_facts(verdict, evidence),
+        raw=raw_section(verdict),
+        reconsidered=verdict.reconsidered,
+        overruled=overruled(verdict),
+        verdict=verdict.outcome,
+        sentence=sentence(verdict),
+        groups=groups(verdict.findings),
+        checks=checks_table(evidence),
+        excerpts=excerpts(evidence),
+        traffic=traffic_table(evidence),
+        drawings=drawings(evidence, baseline, memory_floor(verdict)),
+        baseline=verdict.baseline,
+        changed=changed_table(verdict.changed, verdict.baseline),
+        compared=compared_table(evidence, baseline),
+        identity=identity_tables(verdict, evidence),
+        evidence=evidence_lines(evidence),
+        coverage=coverage_table(evidence),
+        not_proven=verdict.not_proven,
+        versions=versions_table(verdict, evidence),
+    )
+
+
+def _facts(verdict: Verdict, evidence: Evidence) -> tuple[tuple[str, str], ...]:
+    plan, target = evidence.plan, verdict.identity or evidence.target
+    model = target.get("model_resolved") or target.get("model") or "unknown"
+    duration = evidence.duration
+    return (
+        ("Plan", str(plan.get("title") or plan.get("name") or "unknown")),
+        ("Model", str(model)),
+        ("Started", str(evidence.run.get("started_at") or "unknown")),
+        ("Load", "unknown" if duration is None else quantity(duration, "s")),
+        ("Policy", verdict.policy),
+        ("Baseline", verdict.baseline or "none"),
+        ("Judged", verdict.judged_at),
+    )

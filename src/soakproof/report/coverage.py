@@ -1,0 +1,87 @@
+"""How much of the run its evidence covers: seals, nodes, and each source's readings and gaps. No I/O."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+from soakproof.clock import NS
+from soakproof.judge.evidence import Evidence
+from soakproof.records import Sample
+from soakproof.report.page import Column, Table
+from soakproof.report.traffic import outcome_summary
+
+_PROBLEMS = 10
+
+
+def evidence_lines(evidence: Evidence) -> tuple[str, ...]:
+    """The state of the seals, the nodes, unreadable lines, unclosed requests and the watch's own account."""
+    lines = [_seal(evidence)]
+    lines.append(f"Nodes: {', '.join(evidence.nodes) or 'none'}; {len(evidence.records):,} records.")
+    lines += [f"Not readable: {problem}." for problem in evidence.problems[:_PROBLEMS]]
+    if len(evidence.problems) > _PROBLEMS:
+        lines.append(f"And {len(evidence.problems) - _PROBLEMS:,} more that are not readable.")
+    lines.append(f"{outcome_summary(evidence)}.")
+    lines.append(_load(evidence))
+    return (*lines, *_watch(evidence))
+
+
+def _seal(evidence: Evidence) -> str:
+    if evidence.seal_problems:
+        shown = "; ".join(evidence.seal_problems[:_PROBLEMS])
+        more = len(evidence.seal_problems) - _PROBLEMS
+        return f"NOT as it was sealed: {shown}{f'; and {more:,} more' if more > 0 else ''}."
+    if evidence.recovered:
+        return "Sealed after a crash by `soakproof recover`, and unchanged since."
+    return "Sealed by the run itself, and unchanged since."
+
+
+def _load(evidence: Evidence) -> str:
+    ended = evidence.run.get("ended") or {}
+    how = f"ended by {ended['why']}" if ended.get("why") else "how it ended is not known"
+    if evidence.duration is None:
+        return f"How long the load lasted is not known; {how}."
+    return f"The load lasted {evidence.duration:,.2f} s; {how}."
+
+
+def _watch(evidence: Evidence) -> list[str]:
+    ends = [e for e in evidence.events if e.what == "watch_ended"]
+    if not ends:
+        return ["The watch left no account of its own schedule."]
+    told = ends[-1].details
+    parts = [f"{name.replace('_', ' ')} {told[name]}" for name in told if told[name] not in (None, "")]
+    return [f"The watch's own account: {', '.join(parts) or 'empty'}."]
+
+
+def coverage_table(evidence: Evidence) -> Table:
+    """A row a source: readings, how many hold a value, what the others say, and the longest gap."""
+    columns = (
+        Column("Source"),
+        Column("Readings", "number"),
+        Column("With a value", "number"),
+        Column("Without"),
+        Column("From, to (s)", "number"),
+        Column("Longest gap (s)", "number"),
+    )
+    rows = tuple(_row(source, samples) for source, samples in sorted(evidence.samples.items()))
+    return Table(columns, rows, "No source was sampled, so memory, slots and processes are not known.")
+
+
+def _row(source: str, samples: Sequence[Sample]) -> tuple[str, ...]:
+    good = [s for s in samples if s.state == "value"]
+    states = Counter(s.state for s in samples if s.state != "value")
+    reason = next((s.reason for s in samples if s.state != "value" and s.reason), "")
+    without = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "none"
+    return (
+        source,
+        f"{len(samples):,}",
+        f"{len(good):,}",
+        f"{without}: {reason}" if reason else without,
+        f"{samples[0].due_ns / NS:,.0f} to {samples[-1].due_ns / NS:,.0f}",
+        _longest_gap(good),
+    )
+
+
+def _longest_gap(samples: Sequence[Sample]) -> str:
+    """Between two readings that hold a value."""
+    gaps = [(b.due_ns - a.due_ns) / NS for a, b in pairwise(samples)]
+    return f"{max(gaps):,.1f}" if gaps else "unknown"

@@ -1,0 +1,56 @@
+"""Bounded pieces of the exchanges that failed a check, so that a reader sees what was answered. No I/O."""
+
+from collections.abc import Iterator
+
+from soakproof.judge.evidence import Evidence
+from soakproof.quantities import check_outcome
+from soakproof.records import Check, Exchange
+from soakproof.report.page import Excerpt
+from soakproof.report.visible import bounded
+
+EACH, CHECKS = 3, 30  # exchanges of one check, and checks in all
+HEAD, TAIL = 320, 160  # characters
+
+
+def excerpts(evidence: Evidence) -> tuple[Excerpt, ...]:
+    """Up to three exchanges for each check that failed."""
+    failed: dict[str, list[Check]] = {}
+    for check in evidence.checks:
+        if check_outcome(check) == "fail":
+            failed.setdefault(check.name, []).append(check)
+    by_id = {e.id: e for e in evidence.exchanges}
+    found: list[Excerpt] = []
+    for checks in list(failed.values())[:CHECKS]:
+        found += [_excerpt(check, id, by_id.get(id)) for check, id in _first(checks)]
+    return tuple(found)
+
+
+def _first(checks: list[Check]) -> Iterator[tuple[Check, str]]:
+    """The first exchanges of a check's failures, from as many failures as there are."""
+    taken = 0
+    for depth in range(EACH):
+        for check in checks:
+            if depth < len(check.exchanges) and taken < EACH:
+                taken += 1
+                yield check, check.exchanges[depth]
+
+
+def _excerpt(check: Check, id: str, exchange: Exchange | None) -> Excerpt:
+    why = f"{check.grade}: {check.reason}" if check.grade and check.reason else check.grade or check.reason
+    about = f"{check.scenario} {check.iteration}" + (f", {why}" if why else "")
+    if exchange is None:
+        return Excerpt(check.name, about, id, "", "this exchange is not in the evidence")
+    what, text = _told(exchange)
+    end = exchange.failure or exchange.finish_reason or exchange.outcome
+    about = f"{about}; {exchange.role} ended with {end}"
+    return Excerpt(check.name, about, id, bounded(text, HEAD, TAIL), what)
+
+
+def _told(exchange: Exchange) -> tuple[str, str]:
+    if exchange.text:
+        return f"answer, {len(exchange.text):,} characters", exchange.text
+    if exchange.reasoning:
+        return f"no answer; reasoning, {len(exchange.reasoning):,} characters", exchange.reasoning
+    if exchange.error_body:
+        return "error", exchange.error_body
+    return "no text" if not exchange.text_digest else "its text was not kept", ""

@@ -1,0 +1,126 @@
+"""Figure 1: available memory, and what the server and the GPU hold, over the run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from soakproof.judge.evidence import Evidence
+from soakproof.metrics import number
+from soakproof.records import Sample
+from soakproof.report.figures import style
+from soakproof.report.figures.marks import run_end
+from soakproof.report.figures.series import (
+    Series,
+    lonely,
+    missing_spans,
+    of_samples,
+    thinned,
+)
+from soakproof.report.figures.svg import empty, finish
+from soakproof.report.page import Drawing
+from soakproof.report.quantity import quantity
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NAME, TITLE = "resources", "Memory over the run"
+_GIB = 2**30
+_COLOURS = (style.LINE, style.SECOND, style.THIRD)
+_MOST_LINES = len(_COLOURS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    title: str
+    lines: tuple[tuple[str, Series], ...]  # name and GiB over time
+
+
+def resources(evidence: Evidence, floor_bytes: float | None = None) -> Drawing:
+    """Available memory with the policy's floor, then the server's private memory and GTT where measured."""
+    panels, missing = _panels(evidence)
+    if not panels:
+        why = "; ".join(missing)
+        return Drawing(NAME, TITLE, f"Not measured: {why}.", empty(NAME, TITLE, why))
+    caption = _caption(panels, missing, floor_bytes)
+    with style.theme():
+        made, axes = style.figure([1.55] * len(panels))
+        for ax, panel in zip(axes, panels, strict=True):
+            _draw(ax, panel, floor_bytes if panel is panels[0] else None)
+        style.time_axis(axes[-1], run_end(evidence))
+        return Drawing(NAME, TITLE, caption, finish(made, NAME, TITLE, caption))
+
+
+def _panels(evidence: Evidence) -> tuple[list[_Panel], list[str]]:
+    """The panels that hold anything, and for each that does not, why."""
+    roles = [s for s in evidence.samples if s.startswith("process:")]
+    cards = [s for s in evidence.samples if s.startswith("amdgpu")]
+    wanted = (
+        ("Available memory of the host", ["memory"], ("available_bytes",)),
+        ("Private memory of the server (RssAnon and swap)", roles, ("rss_anon_bytes", "swap_bytes")),
+        ("GTT in use", cards, ("gtt_used_bytes",)),
+    )
+    panels, missing = [], []
+    for title, sources, parts in wanted:
+        lines = tuple((s, _gib(evidence.samples.get(s, ()), parts)) for s in sources[:_MOST_LINES])
+        there = tuple((name, line) for name, line in lines if line)
+        if there:
+            panels.append(_Panel(title, there))
+        else:
+            missing.append(f"{title}: {_why(evidence, sources)}")
+    return panels, missing
+
+
+def _gib(samples: Sequence[Sample], parts: tuple[str, ...]) -> Series:
+    def total(sample: Sample) -> float | None:
+        found = [number(sample.values.get(part)) for part in parts]
+        return None if None in found else sum(v for v in found if v is not None) / _GIB
+
+    return of_samples(samples, total)
+
+
+def _why(evidence: Evidence, sources: Sequence[str]) -> str:
+    """Why these sources have no value, in their own words."""
+    samples = [s for source in sources for s in evidence.samples.get(source, ())]
+    if not samples:
+        return "no such source was sampled"
+    silent = next((s for s in samples if s.state != "value"), None)
+    if silent is None:
+        return "its readings lack this value"
+    return f"{silent.state} ({silent.reason})" if silent.reason else silent.state
+
+
+def _draw(ax: "Axes", panel: _Panel, floor_bytes: float | None) -> None:
+    ax.set_title(panel.title)
+    ax.set_ylabel("GiB")
+    for (name, line), colour in zip(panel.lines, _COLOURS, strict=False):
+        shown = thinned(line)
+        ax.plot(shown.times, shown.values, color=colour, label=name)
+        alone = lonely(line)
+        ax.plot(alone.times, alone.values, ".", color=colour, markersize=2.5)
+    for start, end in missing_spans(panel.lines[0][1])[:200]:
+        ax.axvspan(start, end, color=style.GAP, alpha=0.5, linewidth=0)
+    if floor_bytes is not None:
+        ax.axhline(floor_bytes / _GIB, color=style.LIMIT, linestyle=(0, (5, 3)))
+        style.note(ax, floor_bytes / _GIB, "floor", style.LIMIT)
+    if len(panel.lines) > 1:
+        style.legend(ax)
+    style.headroom(ax)
+
+
+def _caption(panels: Sequence[_Panel], missing: Sequence[str], floor_bytes: float | None) -> str:
+    told = [_extremes(panel) for panel in panels]
+    if floor_bytes is not None:
+        told.append(f"the policy's floor is {quantity(floor_bytes, 'bytes')}")
+    if any(missing_spans(panel.lines[0][1]) for panel in panels):
+        told.append("grey: no reading")
+    told += [f"not measured: {why}" for why in missing]
+    return f"{'; '.join(told)}."
+
+
+def _extremes(panel: _Panel) -> str:
+    each = []
+    for name, line in panel.lines:
+        low, high = (quantity(float(v) * _GIB, "bytes") for v in (line.known.min(), line.known.max()))
+        label = f"{name} " if len(panel.lines) > 1 else ""
+        each.append(f"{label}{low} to {high} (n {line.known.size:,})")
+    return f"{panel.title}: {', '.join(each)}"

@@ -1,0 +1,110 @@
+"""Figure 4: what was under way: slots, requests in flight, iterations, and what happened to the run."""
+
+from typing import TYPE_CHECKING
+
+from soakproof.clock import NS
+from soakproof.judge.evidence import Evidence
+from soakproof.metrics import number
+from soakproof.report.figures import style
+from soakproof.report.figures.marks import MOST, Mark, marks, run_end, told
+from soakproof.report.figures.series import Series, in_flight, merged, missing_spans, of_samples, thinned
+from soakproof.report.figures.svg import empty, finish
+from soakproof.report.page import Drawing
+from soakproof.report.traffic import kinds
+from soakproof.report.visible import line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NAME, TITLE = "activity", "Slots, requests in flight and iterations"
+_MOST_KINDS = 12
+_NEAR = 1 / 1500  # of the run: nearer bands touch each other on any screen
+_MARKERS = {"fault": "D", "kernel": "X", "restart": "v", "guard": "s"}
+
+
+def activity(evidence: Evidence) -> Drawing:
+    """Busy slots and requests in flight above, bands of iterations below, marks across both."""
+    end = run_end(evidence)
+    requests = in_flight(_spans(evidence, end))
+    if not requests:
+        why = "no request was sent"
+        return Drawing(NAME, TITLE, f"Not measured: {why}.", empty(NAME, TITLE, why))
+    samples = evidence.samples.get("slots", ())
+    busy = of_samples(samples, lambda s: number(s.values.get("busy")))
+    happened = marks(evidence)
+    lanes = [k for k in kinds(evidence) if any(i.scenario == k for i in evidence.iterations)]
+    caption = _caption(evidence, busy, happened, lanes)
+    with style.theme():
+        made, axes = style.figure([1.5, 0.35 + 0.26 * max(len(lanes[:_MOST_KINDS]), 1)])
+        _draw_counts(axes[0], requests, busy, evidence)
+        _draw_lanes(axes[1], evidence, lanes[:_MOST_KINDS], end)
+        for ax in axes:
+            _draw_marks(ax, happened, named=ax is axes[0])
+        style.time_axis(axes[-1], end)
+        return Drawing(NAME, TITLE, caption, finish(made, NAME, TITLE, caption))
+
+
+def _spans(evidence: Evidence, end: float) -> list[tuple[float, float]]:
+    closed = [(e.sent_ns / NS, e.done_ns / NS) for e in evidence.exchanges]
+    return closed + [(o.sent_ns / NS, end) for o in evidence.unclosed]
+
+
+def _draw_counts(ax: "Axes", requests: Series, busy: Series, evidence: Evidence) -> None:
+    shown = thinned(requests, 600)
+    ax.fill_between(shown.times, shown.values, step="post", color=style.LINE, alpha=0.22, linewidth=0)
+    ax.step(
+        shown.times, shown.values, where="post", color=style.LINE, linewidth=0.8, label="requests in flight"
+    )
+    if busy:
+        seen = thinned(busy, 600)
+        ax.step(seen.times, seen.values, where="post", color=style.SECOND, linewidth=1.0, label="slots busy")
+        for start, end in missing_spans(busy)[:200]:
+            ax.axvspan(start, end, color=style.GAP, alpha=0.5, linewidth=0)
+    slots = number(evidence.target.get("slots"))
+    if slots:
+        ax.axhline(slots, color=style.MUTED, linestyle=(0, (5, 3)), linewidth=1)
+        style.note(ax, slots, f"{slots:g} slots", style.MUTED)
+    ax.set_ylim(0, max(float(requests.known.max()), slots or 0.0) * 1.25 + 0.2)
+    ax.locator_params(axis="y", integer=True)
+    style.legend(ax)
+
+
+def _draw_lanes(ax: "Axes", evidence: Evidence, lanes: list[str], end: float) -> None:
+    for row, kind in enumerate(lanes):
+        mine = [i for i in evidence.iterations if i.scenario == kind]
+        for ended, colour in ((True, style.THIRD), (False, style.LIMIT)):
+            spans = [(i.started_ns / NS, i.ended_ns / NS) for i in mine if (i.end == "completed") is ended]
+            bands = [(a, max(b - a, end * _NEAR)) for a, b in merged(spans, end * _NEAR)]
+            height = (row - 0.3, 0.6) if ended else (row - 0.42, 0.84)  # told by height too, not colour alone
+            ax.broken_barh(bands, height, color=colour, alpha=0.75, linewidth=0)
+    ax.set_yticks(range(len(lanes)), [line(kind, 28) for kind in lanes])
+    ax.set_ylim(max(len(lanes), 1) - 0.4, -0.6)
+    ax.tick_params(axis="y", labelcolor=style.INK)
+    ax.grid(False)
+
+
+def _draw_marks(ax: "Axes", happened: list[Mark], *, named: bool) -> None:
+    seen: set[str] = set()
+    for mark in happened[:MOST]:
+        ax.axvline(mark.at, color=style.LIMIT, linewidth=0.8, alpha=0.8)
+        if named:
+            label = "" if mark.what in seen else mark.what
+            top = ax.get_ylim()[1] * 0.97
+            ax.plot([mark.at], [top], _MARKERS[mark.what], color=style.LIMIT, markersize=5, label=label)
+            seen.add(mark.what)
+    if named and seen:
+        style.legend(ax)
+
+
+def _caption(evidence: Evidence, busy: Series, happened: list[Mark], lanes: list[str]) -> str:
+    parts = ["Requests from when they were sent to their end"]
+    if busy:
+        parts.append(f"busy slots as the backend told them (n {busy.known.size:,})")
+    else:
+        states = {s.state for s in evidence.samples.get("slots", ())}
+        parts.append(f"busy slots not measured ({', '.join(sorted(states)) or 'no such source was sampled'})")
+    parts.append("bands: iterations, taller and red where they did not complete")
+    if len(lanes) > _MOST_KINDS:
+        parts.append(f"not drawn for want of room: {', '.join(lanes[_MOST_KINDS:])}")
+    parts.append(told(happened))
+    return f"{'; '.join(parts)}."

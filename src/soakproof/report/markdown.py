@@ -1,0 +1,138 @@
+"""A page as Markdown, for a release's notes or a pull request; it reads well unrendered too. No I/O."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from soakproof.judge.finding import Finding, Reconsidered
+from soakproof.report.page import Excerpt, Group, Page, RawFailures, Style, Table
+from soakproof.report.verdicts import figure_row, is_plain, meta
+from soakproof.report.visible import markdown, markdown_block, markdown_code
+
+_FIGURE_HEADS = ("Figure", "Value", "n", "Baseline", "Note")
+
+
+def to_markdown(page: Page) -> str:
+    """The whole page, the raw outcome first. Figures are links to figures/<name>.svg beside the report."""
+    return "\n".join(_lines(page)).rstrip("\n") + "\n"
+
+
+def _lines(page: Page) -> Iterator[str]:
+    yield from (f"# Soak of {markdown(page.run)}", "")
+    yield f"**Raw outcome: {markdown(page.raw.outcome)}** · **Verdict: {page.verdict}**"
+    yield from ("", *(f"- {name}: {markdown(text)}" for name, text in page.facts))
+    yield from _raw(page)
+    yield from _overruled(page)
+    yield from ("", "## Verdict", "", f"**{page.verdict}**: {markdown(page.sentence)}")
+    yield from ("", "## Findings")
+    for group in page.groups:
+        yield from _group(group)
+    yield from _section("Checks", page.checks)
+    yield from _excerpts(page.excerpts)
+    yield from _section("Traffic", page.traffic)
+    yield from ("", "## Figures")
+    for drawing in page.drawings:
+        alt = markdown(drawing.title)
+        yield from ("", f"![{alt}](figures/{drawing.name}.svg)", "", f"*{alt}.* {markdown(drawing.caption)}")
+    yield from ("", f"## Against the baseline{f' {markdown(page.baseline)}' if page.baseline else ''}")
+    yield from ("", *_table(page.changed), "", *_table(page.compared))
+    yield from ("", "## What was tested")
+    for title, table in page.identity:
+        yield from ("", f"### {title}", "", *_table(table))
+    yield from ("", "## Evidence", "", *(f"- {markdown(told)}" for told in page.evidence), "")
+    yield from _table(page.coverage)
+    yield from ("", "## What this run does not prove", "")
+    yield from (f"- {markdown(told)}" for told in page.not_proven or ("Nothing was said of it.",))
+    yield from _section("Versions", page.versions)
+
+
+def _raw(page: Page) -> Iterator[str]:
+    raw = page.raw
+    yield from ("", "## Raw outcome", "", f"**{markdown(raw.outcome)}**: {markdown(raw.sentence)}.", "")
+    yield from _table(raw.thresholds)
+    for failed in raw.failures:
+        yield from ("", _failures(failed))
+
+
+def _failures(failed: RawFailures) -> str:
+    each = "; ".join(f"{markdown_code(id)} {markdown(value)}" for id, value in failed.exchanges)
+    more = f"; and {failed.left_out:,} more" if failed.left_out else ""
+    return f"Failures of {markdown(failed.threshold)}: {each}{more}."
+
+
+def _overruled(page: Page) -> Iterator[str]:
+    yield from ("", "## What overruled it", "", markdown(page.overruled))
+    for entry in page.reconsidered:
+        yield from ("", *_entry(entry))
+
+
+def _entry(entry: Reconsidered) -> Iterator[str]:
+    state = "overruled" if entry.applied else "NOT overruled"
+    yield f"- {markdown_code(entry.threshold)}: **{state}**"
+    if entry.why_not:
+        yield f"  - Why not: {markdown(entry.why_not)}"
+    yield f"  - Reason: {markdown(entry.reason)}"
+    yield f"  - Decided by: {markdown(entry.who)}, until {markdown(entry.expires)}"
+    yield f"  - Requires: {markdown(', '.join(entry.requires)) or 'nothing'}"
+
+
+def _group(group: Group) -> Iterator[str]:
+    note = "" if group.decides else " (cannot decide the verdict)"
+    yield from ("", f"### {markdown(group.adjudicator)}: {group.outcome}{note}")
+    if group.question:
+        yield from ("", f"*{markdown(group.question)}*")
+    for finding in group.findings:
+        yield from ("", *_finding(finding, "" if group.question else finding.question))
+
+
+def _finding(finding: Finding, question: str) -> Iterator[str]:
+    yield f"**{finding.outcome} · {markdown(finding.subject)}**: {markdown(finding.answer)}"
+    if question:
+        yield f"*{markdown(question)}*"
+    if not is_plain(finding):
+        rows = [figure_row(figure) for figure in finding.figures]
+        yield from ("", *_rows(_FIGURE_HEADS, ("text", "number", "number", "number", "text"), rows))
+    notes = [f"{name}: {markdown(text)}" for name, text in meta(finding)]
+    if finding.exchanges:
+        notes.append(f"Exchanges: {', '.join(markdown_code(id) for id in finding.exchanges)}")
+    if notes:
+        yield from ("", *(f"- {note}" for note in notes))
+
+
+def _excerpts(excerpts: Iterable[Excerpt]) -> Iterator[str]:
+    for excerpt in excerpts:
+        yield from (
+            "",
+            f"{markdown_code(excerpt.check)} in {markdown_code(excerpt.exchange)}: {markdown(excerpt.about)}",
+        )
+        yield f"({markdown(excerpt.what)})"
+        if excerpt.text:
+            yield from ("", markdown_block(excerpt.text))
+
+
+def _section(title: str, table: Table) -> Iterator[str]:
+    yield from ("", f"## {title}", "", *_table(table))
+
+
+def _table(table: Table) -> Iterator[str]:
+    if not table.rows:
+        yield markdown(table.empty)
+        return
+    yield from _rows([c.head for c in table.columns], [c.style for c in table.columns], table.rows)
+
+
+def _rows(
+    heads: Sequence[str], styles: Sequence[Style | str], rows: Iterable[Sequence[str]]
+) -> Iterator[str]:
+    yield _row(heads)
+    yield _row(["---:" if style == "number" else "---" for style in styles])
+    for row in rows:
+        yield _row([_cell(text, style) for text, style in zip(row, styles, strict=True)])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str, style: str) -> str:
+    if style == "code":
+        return markdown_code(text, cell=True)
+    return markdown(text.upper() if style == "outcome" else text)

@@ -1,0 +1,114 @@
+"""What a report says, before it is Markdown or HTML: sections of plain values in reading order. No I/O.
+
+Texts here are as they were recorded, hostile ones included; each renderer neutralises what it prints.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from soakproof.judge.finding import Finding, Outcome, Reconsidered
+
+Style = Literal["text", "number", "code", "outcome"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's head, and how its cells are set."""
+
+    head: str
+    style: Style = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of texts under columns; ``empty`` says why there are none."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    empty: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RawFailures:
+    """The exchanges that failed one raw threshold, each with its value."""
+
+    threshold: str
+    exchanges: tuple[tuple[str, str], ...]  # id, value with unit
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """The run's own outcome, as it was written."""
+
+    outcome: str  # CLEAN, FAILED, NOTHING, ERROR, UNKNOWN
+    sentence: str
+    thresholds: Table
+    failures: tuple[RawFailures, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One adjudicator's findings, the worst first."""
+
+    adjudicator: str
+    outcome: Outcome
+    findings: tuple[Finding, ...]
+
+    @property
+    def question(self) -> str:
+        """The question that all its findings answer; "" where they differ."""
+        asked = {f.question for f in self.findings}
+        return asked.pop() if len(asked) == 1 else ""
+
+    @property
+    def decides(self) -> bool:
+        """Whether a finding of this outcome is one that the verdict rests on."""
+        return any(f.critical and f.outcome is self.outcome for f in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A bounded piece of one exchange of a failing check."""
+
+    check: str
+    about: str  # whose check it was and how the exchange ended
+    exchange: str
+    text: str
+    what: str  # "answer", "reasoning", "error", or why there is no text
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure: ``svg`` is a whole document, safe to stand inside a page."""
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A whole report, in reading order."""
+
+    run: str
+    facts: tuple[tuple[str, str], ...]  # what was judged, by what, when
+    raw: Raw
+    reconsidered: tuple[Reconsidered, ...]
+    overruled: str  # one sentence on what overruled the raw outcome
+    verdict: Outcome
+    sentence: str
+    groups: tuple[Group, ...]
+    checks: Table
+    excerpts: tuple[Excerpt, ...]
+    traffic: Table
+    drawings: tuple[Drawing, ...]
+    baseline: str | None
+    changed: Table
+    compared: Table
+    identity: tuple[tuple[str, Table], ...]
+    evidence: tuple[str, ...]
+    coverage: Table
+    not_proven: tuple[str, ...]
+    versions: Table

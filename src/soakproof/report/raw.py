@@ -1,0 +1,110 @@
+"""The run's own outcome as a report's first section: copied from raw.json, never judged again. No I/O."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from soakproof.judge.finding import Reconsidered, Verdict
+from soakproof.quantities import KNOWN
+from soakproof.report.page import Column, Raw, RawFailures, Table
+from soakproof.report.quantity import counted, quantity
+
+_SHOWN = 20
+_WORDS = {
+    "clean": "No raw threshold and no check failed",
+    "failed": "Raw thresholds or checks failed",
+    "nothing": "Nothing was completed",
+    "error": "The run could not be carried out",
+}
+_COLUMNS = (
+    Column("Threshold"),
+    Column("As written", "code"),
+    Column("Raw outcome", "outcome"),
+    Column("Observed", "number"),
+    Column("n", "number"),
+    Column("Failures", "number"),
+    Column("Beside it"),
+)
+
+
+def raw_section(verdict: Verdict) -> Raw:
+    """What raw.json says; a run without one has an unknown raw outcome."""
+    raw = verdict.raw
+    if raw is None:
+        why = "The run wrote no raw.json, so what it made of its own thresholds is not known"
+        return Raw("UNKNOWN", why, Table(_COLUMNS, (), "Not known."), ())
+    outcome = str(raw.get("outcome") or "unknown")
+    thresholds = _dicts(raw.get("thresholds"))
+    overruled = {r.threshold: r for r in verdict.reconsidered}
+    rows = tuple(_row(t, overruled.get(str(t.get("name")))) for t in thresholds)
+    table = Table(_COLUMNS, rows, "The plan has no raw thresholds.")
+    failures = tuple(_failures(t) for t in thresholds if t.get("failures"))
+    return Raw(outcome.upper(), _sentence(raw, outcome, thresholds), table, failures)
+
+
+def _row(threshold: Mapping[str, Any], entry: Reconsidered | None) -> tuple[str, ...]:
+    n = threshold.get("n")
+    return (
+        str(threshold.get("name", "")),
+        str(threshold.get("that", "")),
+        str(threshold.get("outcome", "unknown")),
+        quantity(threshold.get("observed"), str(threshold.get("unit") or "")),
+        "unknown" if n is None else f"{n:,}",
+        f"{_failed(threshold):,}",
+        _beside(threshold, entry),
+    )
+
+
+def _beside(threshold: Mapping[str, Any], entry: Reconsidered | None) -> str:
+    notes = [str(threshold.get(key) or "") for key in ("why", "reason")]
+    if entry is not None:
+        notes.append("overruled, see below" if entry.applied else f"not overruled: {entry.why_not}")
+    return "; ".join(note for note in notes if note)
+
+
+def _failures(threshold: Mapping[str, Any]) -> RawFailures:
+    failed = _dicts(threshold.get("failures"))
+    unit = str(threshold.get("unit") or "")
+    shown = tuple((str(f.get("exchange", "")), quantity(f.get("value"), unit)) for f in failed[:_SHOWN])
+    return RawFailures(str(threshold.get("name", "")), shown, _failed(threshold) - len(shown))
+
+
+def _failed(threshold: Mapping[str, Any]) -> int:
+    """How many failed: raw.json lists only the first of many."""
+    listed = len(_dicts(threshold.get("failures")))
+    return max(int(threshold.get("failed") or 0), listed)
+
+
+def _sentence(raw: Mapping[str, Any], outcome: str, thresholds: Sequence[Mapping[str, Any]]) -> str:
+    failed = sum(t.get("outcome") == "fail" for t in thresholds)
+    parts = [_WORDS.get(outcome, "An outcome that this version does not know")]
+    parts.append(f"{failed} of {counted(len(thresholds), 'raw threshold')} failed")
+    parts += [_checks(raw.get("checks")), _exchanges(raw.get("exchanges")), _ended(raw.get("ended"))]
+    return "; ".join(part for part in parts if part)
+
+
+def _checks(checks: Any) -> str:
+    if not isinstance(checks, Mapping) or not checks:
+        return "checks not known"
+    names = {"pass": "passed", "fail": "failed", "unknown": "unknown", KNOWN: "known limits"}
+    total = {k: sum(int(c.get(k) or 0) for c in checks.values()) for k in names}
+    return (
+        f"checks: {', '.join(f'{total[k]:,} {name}' for k, name in names.items() if total[k] or k != KNOWN)}"
+    )
+
+
+def _exchanges(exchanges: Any) -> str:
+    if not isinstance(exchanges, Mapping) or not exchanges:
+        return "exchanges not known"
+    parts = [f"{exchanges.get(k) or 0:,} {k}" for k in ("ok", "fail", "unknown")]
+    return f"exchanges: {', '.join(parts)}"
+
+
+def _ended(ended: Any) -> str:
+    if not isinstance(ended, Mapping):
+        return "how it ended is not known"
+    reason = f" ({ended['reason']})" if ended.get("reason") else ""
+    return f"ended by {ended.get('why', 'an unknown cause')}{reason}"
+
+
+def _dicts(value: Any) -> list[Mapping[str, Any]]:
+    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, (list, tuple)) else []

@@ -1,0 +1,141 @@
+"""Tables of what was asked and checked, kind by kind, and their medians beside the baseline's. No I/O."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from statistics import median
+from typing import Any
+
+from soakproof.judge.evidence import Evidence
+from soakproof.metrics import METRICS
+from soakproof.quantities import KNOWN, check_outcome
+from soakproof.records import Exchange
+from soakproof.report.page import Column, Table
+from soakproof.report.quantity import change, counted, quantity
+
+SHOWN = (
+    ("first_token_time", "First token, median"),
+    ("generation_rate", "Generation, median"),
+    ("prompt_rate", "Prompt work, median"),
+)
+_BAD = ("fail", "unknown", KNOWN)
+COMPARED = (*SHOWN, ("total_time", "Whole answer, median"), ("widest_gap", "Widest gap, median"))
+
+
+def kinds(evidence: Evidence) -> tuple[str, ...]:
+    """Kinds of traffic: the plan's in its order, then any that only the records know."""
+    planned = [str(k.get("name")) for k in evidence.plan.get("kinds") or () if isinstance(k, dict)]
+    seen = [e.scenario for e in evidence.opened] + [e.scenario for e in evidence.exchanges]
+    return tuple(dict.fromkeys(planned + seen + [i.scenario for i in evidence.iterations]))
+
+
+def values(name: str, exchanges: Iterable[Exchange]) -> list[float]:
+    """A metric's values, where it can be told."""
+    return [value for e in exchanges if (value := METRICS[name].of(e)) is not None]
+
+
+def traffic_table(evidence: Evidence) -> Table:
+    """A row a kind: iterations, exchanges, failures by class, and medians with how many they rest on."""
+    columns = (
+        Column("Kind"),
+        Column("Iterations", "number"),
+        Column("Exchanges", "number"),
+        Column("Not ok"),
+        *(Column(head, "number") for _, head in SHOWN),
+    )
+    rows = tuple(_traffic_row(evidence, kind) for kind in kinds(evidence))
+    return Table(columns, rows, "No request was recorded.")
+
+
+def _traffic_row(evidence: Evidence, kind: str) -> tuple[str, ...]:
+    ends = Counter(i.end for i in evidence.iterations if i.scenario == kind)
+    mine = [e for e in evidence.exchanges if e.scenario == kind]
+    unclosed = sum(o.scenario == kind for o in evidence.unclosed)
+    classes = Counter(str(e.failure or e.outcome) for e in mine if e.outcome != "ok")
+    if unclosed:
+        classes["never closed"] = unclosed
+    return (
+        kind,
+        _counts(ends),
+        f"{sum(e.outcome == 'ok' for e in mine):,} of {len(mine) + unclosed:,} ok",
+        _counts(classes),
+        *(_median_of(name, mine) for name, _ in SHOWN),
+    )
+
+
+def _counts(counts: Mapping[Any, int]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items())) or "none"
+
+
+def _median_of(name: str, exchanges: Iterable[Exchange]) -> str:
+    found = values(name, exchanges)
+    return f"{quantity(median(found), METRICS[name].unit)} (n {len(found):,})" if found else "not measured"
+
+
+def checks_table(evidence: Evidence) -> Table:
+    """A row a check and kind: how many passed, failed, are unknown or met a known limit; the worst first."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    grades: dict[tuple[str, str], Counter[str]] = {}
+    for check in evidence.checks:
+        key, outcome = (check.scenario, check.name), check_outcome(check)
+        counts.setdefault(key, Counter())[outcome] += 1
+        if check.grade:
+            grades.setdefault(key, Counter())[f"{outcome}: {check.grade}"] += 1
+    order = kinds(evidence)
+    keys = sorted(counts, key=lambda k: (*(not counts[k][o] for o in _BAD), _place(order, k[0]), k))
+    columns = (
+        Column("Kind"),
+        Column("Check"),
+        Column("Outcome", "outcome"),
+        *(Column(head, "number") for head in ("Pass", "Fail", "Unknown", "Known limit")),
+        Column("Grades"),
+    )
+    rows = tuple(_check_row(*key, counts[key], grades.get(key, Counter())) for key in keys)
+    return Table(columns, rows, "No check was recorded.")
+
+
+def _place(order: tuple[str, ...], kind: str) -> int:
+    return order.index(kind) if kind in order else len(order)
+
+
+def _check_row(kind: str, name: str, counts: Counter[str], grades: Counter[str]) -> tuple[str, ...]:
+    outcome = next((o for o in _BAD if counts[o]), "pass")
+    told = [f"{counts[o]:,}" for o in ("pass", "fail", "unknown", KNOWN)]
+    return (kind, name, outcome, *told, ", ".join(f"{n:,} {grade}" for grade, n in sorted(grades.items())))
+
+
+def compared_table(evidence: Evidence, baseline: Evidence | None) -> Table:
+    """Medians of each kind beside the baseline's: descriptive, no judgement."""
+    columns = (
+        Column("Kind"),
+        Column("Quantity"),
+        Column("Baseline", "number"),
+        Column("This run", "number"),
+        Column("Change", "number"),
+    )
+    if baseline is None:
+        return Table(columns, (), "No baseline was given.")
+    rows = []
+    for kind in kinds(evidence):
+        for name, head in COMPARED:
+            row = _compared_row(kind, name, head, evidence, baseline)
+            rows += [row] if row else []
+    return Table(columns, tuple(rows), "The baseline and this run have no measured quantity in common.")
+
+
+def _compared_row(
+    kind: str, name: str, head: str, evidence: Evidence, baseline: Evidence
+) -> tuple[str, ...] | None:
+    now, was = (
+        values(name, (e for e in side.exchanges if e.scenario == kind)) for side in (evidence, baseline)
+    )
+    if not now or not was:
+        return None
+    unit = METRICS[name].unit
+    told = [f"{quantity(median(found), unit)} (n {len(found):,})" for found in (was, now)]
+    return (kind, head, *told, change(median(was), median(now)))
+
+
+def outcome_summary(evidence: Evidence) -> str:
+    """How many requests were sent and what became of them."""
+    sent = len(evidence.exchanges) + len(evidence.unclosed)
+    return f"{counted(sent, 'request')} sent, {counted(len(evidence.unclosed), 'request')} never closed"

@@ -1,0 +1,92 @@
+"""The verdict's own part of a report: what overruled the raw outcome, and the findings in order. No I/O."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from soakproof.judge.finding import Figure, Finding, Outcome, Verdict, merge
+from soakproof.report.page import Group
+from soakproof.report.quantity import NOT_MEASURED, change, counted, quantity
+
+ORDER = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.PASS)
+
+
+def groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
+    """Findings by adjudicator; the worst adjudicator and the worst finding first, else as given."""
+    by_name: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_name.setdefault(finding.adjudicator, []).append(finding)
+    made = [Group(name, merge(f.outcome for f in found), _sorted(found)) for name, found in by_name.items()]
+    return tuple(sorted(made, key=lambda group: (ORDER.index(group.outcome), not group.decides)))
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda f: (ORDER.index(f.outcome), not f.critical)))
+
+
+def sentence(verdict: Verdict) -> str:
+    """What the verdict rests on, in numbers."""
+    if not verdict.findings:
+        return "There are no findings, so nothing could be concluded."
+    decide, beside = (Counter(f.outcome for f in verdict.findings if f.critical is c) for c in (True, False))
+    adjudicators = counted(len({f.adjudicator for f in verdict.findings}), "adjudicator")
+    note = f"; {_tally(beside)} that cannot decide it" if beside else ""
+    total = counted(len(verdict.findings), "finding")
+    return f"{total} of {adjudicators}: {_tally(decide) or 'none decides'}{note}."
+
+
+def _tally(counts: Mapping[Outcome, int]) -> str:
+    return ", ".join(f"{counts[o]} {o}" for o in ORDER if counts[o])
+
+
+def overruled(verdict: Verdict) -> str:
+    """One sentence on what the policy overruled, who decided it and until when."""
+    if not verdict.reconsidered:
+        return "Nothing: the policy reconsidered no raw threshold."
+    applied = [
+        f"{r.threshold} (decided by {r.who}, until {r.expires})" for r in verdict.reconsidered if r.applied
+    ]
+    refused = [f"{r.threshold} ({r.why_not})" for r in verdict.reconsidered if not r.applied]
+    told = [f"Overruled by the policy: {', '.join(applied)}."] if applied else []
+    told += [f"Named by the policy and not overruled: {', '.join(refused)}."] if refused else []
+    return f"{' '.join(told)} The raw outcome stands as it was recorded."
+
+
+def figure_row(figure: Figure) -> tuple[str, ...]:
+    """Name, value, n, baseline with the change from it, and note."""
+    against = "" if figure.baseline is None else quantity(figure.baseline, figure.unit)
+    moved = change(figure.baseline, figure.value)
+    value = quantity(figure.value, figure.unit)
+    return (
+        figure.name,
+        value,
+        "" if figure.n is None else f"{figure.n:,}",
+        f"{against} ({moved})" if moved else against,
+        figure.note or ("no reason was given" if value == NOT_MEASURED else ""),
+    )
+
+
+def is_plain(finding: Finding) -> bool:
+    """Whether its figures fit on a line: measured, without baseline or note."""
+    return all(f.value is not None and f.baseline is None and not f.note for f in finding.figures)
+
+
+def on_a_line(figure: Figure) -> str:
+    """Value and n of a plain figure."""
+    value = quantity(figure.value, figure.unit)
+    return value if figure.n is None else f"{value} (n {figure.n:,})"
+
+
+def meta(finding: Finding) -> tuple[tuple[str, str], ...]:
+    """Plain figures, limit, strength, fault and span of a finding, those that it has."""
+    limit = f"{finding.limit} (from {finding.limit_source})" if finding.limit_source else finding.limit
+    span = "" if finding.span is None else f"{finding.span[0]:,.0f} to {finding.span[1]:,.0f} s of the run"
+    decides = "" if finding.critical else "not critical: cannot decide the verdict"
+    told = (
+        *((f.name, on_a_line(f)) for f in (finding.figures if is_plain(finding) else ())),
+        ("Limit", limit),
+        ("Strength", finding.strength),
+        ("Whose fault", finding.fault),
+        ("Weight", decides),
+        ("Samples", span),
+    )
+    return tuple((name, text) for name, text in told if text)
