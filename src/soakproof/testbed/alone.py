@@ -33,7 +33,7 @@ def run_alone(
     ):
         say(how_to_reach(pair))
         while not ended.wait(_LOOK):
-            if not pair.alive():
+            if not pair.alive:
                 say(f"The gateway ended by itself; {logs / 'gateway.log'} may say why.")
                 return EXIT_ERROR
     return EXIT_OK

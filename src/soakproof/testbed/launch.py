@@ -20,13 +20,15 @@ from typing import Any
 from soakproof import children
 from soakproof.errors import SoakproofError, UsageError
 from soakproof.testbed.data import PROBE_MODEL
+from soakproof.testbed.options import EngineOptions
 
-CONTEXT = 32768  # tokens in all slots together
+CONTEXT = EngineOptions().context  # tokens in all slots together
 _READY_WITHIN = 90.0  # seconds; two are usual, a busy host takes longer
 _STOP_WITHIN = 5.0  # the engine has three seconds of its own
 _NEEDED = ("xllamacpp", "starlette", "uvicorn", "httptools")
 _MAGIC = b"GGUF"
 _LOG_LINES = 12
+_PROBE_CACHE_TOKENS = (EngineOptions().cache_ram << 20) // 8400  # bytes a token takes, measured
 
 Popen = Callable[..., "subprocess.Popen[bytes]"]
 
@@ -46,6 +48,7 @@ class Testbed:
     backend_pid: int
     log_dir: Path
     process: "subprocess.Popen[bytes]"
+    cache_tokens: int | None = None  # what the engine's host-memory prompt cache holds, when known
 
     @classmethod
     def start(
@@ -76,7 +79,8 @@ class Testbed:
         deadline = time.monotonic() + _READY_WITHIN
         try:
             told = _ready_line(process, deadline)
-            pair = cls(**told, log_dir=log_dir, process=process)
+            cached = _PROBE_CACHE_TOKENS if path == PROBE_MODEL.resolve() else None
+            pair = cls(**told, log_dir=log_dir, process=process, cache_tokens=cached)
             pair._await_answer(deadline)
         except _NotUp as error:
             children.end(process, 0.5)
@@ -91,12 +95,13 @@ class Testbed:
         """Gateway and engine, as started."""
         return self.pid, self.backend_pid
 
+    @property
     def alive(self) -> bool:
         return self.process.poll() is None
 
     def stop(self) -> None:
         """End the pair: the gateway cuts its streams and ends its engine, at the latest by SIGKILL."""
-        if self.alive():
+        if self.alive:
             self.process.terminate()
             _wait(self.process, _STOP_WITHIN)
         children.end(self.process, 0.5)
@@ -115,7 +120,7 @@ class Testbed:
                     return
             except (OSError, ValueError, KeyError):
                 pass
-            if not self.alive():
+            if not self.alive:
                 raise _NotUp("it ended while it was starting")
             if time.monotonic() > deadline:
                 raise _NotUp(f"it did not answer within {_READY_WITHIN:.0f} s")
