@@ -4,6 +4,7 @@ An entry applies only if the threshold failed, the entry has not expired, and ev
 requires passed. It touches nothing but that one raw threshold: no check, no fault, no missing evidence.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -14,6 +15,7 @@ from soakproof.judge.rules import Reconsider
 
 ADJUDICATOR = "reconsider"
 _KEPT = "the threshold was kept"
+_COUNTS = re.compile(r"\s*(failed|unknown)_")  # quantities of a threshold that are no measurement
 
 
 def reconsider(
@@ -48,6 +50,8 @@ def _not_needed(entry: Reconsider, raw: Mapping[str, Any] | None) -> str:
             if is_check
             else "the run has no threshold of this name"
         )
+    if _COUNTS.match(str(named[0].get("that"))):
+        return "it counts checks or outcomes, which are never reconsidered"
     outcome = named[0].get("outcome")
     if outcome == "pass":
         return _KEPT
@@ -67,7 +71,7 @@ def _not_earned(entry: Reconsider, findings: Sequence[Finding]) -> str:
         outcomes = [f.outcome for f in findings if f.adjudicator == name and _counts(f)]
         worst = next((o for o in outcomes if o is not Outcome.PASS), None)
         if not outcomes:
-            return f"{name}, which it requires, found nothing"
+            return f"{name}, which it requires, decided nothing"
         if worst:
             return f"{name}, which it requires, is {worst}"
     return ""

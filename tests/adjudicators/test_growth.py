@@ -1,0 +1,151 @@
+"""Growth: a leak is found from two hours on, half an hour never convicts, a cache that fills is no leak."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from judging import adjudicate, evidence, sample, trace
+
+from soakproof.judge import Finding, Outcome
+from soakproof.records import Sample
+
+MIB = 2**20
+HOUR = 3600.0
+
+
+def server(
+    mib: Callable[[float], float], seconds: float, *, every: float = 10, role: str = "backend"
+) -> list[Sample]:
+    """The server's process by its RssAnon; a third of it lies in swap."""
+    return trace(
+        f"process:{role}",
+        seconds,
+        every=every,
+        pid=7,
+        created=1.0,
+        rss_anon_bytes=lambda t: mib(t) * MIB * 2 / 3,
+        swap_bytes=lambda t: mib(t) * MIB / 3,
+    )
+
+
+def judged(records: Iterable[Sample], *command: str, duration: float = 1800, **options: Any) -> Finding:
+    target = {"launch_command": list(command)} if command else {}
+    return adjudicate("growth", evidence(records, target=target, duration=duration), **options)[
+        "process:backend"
+    ]
+
+
+def test_a_level_process_passes_and_says_that_half_an_hour_shows_no_leak() -> None:
+    found = judged(server(lambda t: 5000 + t % 100, 1800))
+    assert found.outcome is Outcome.PASS
+    assert "can neither prove nor exclude a leak" in found.strength
+
+
+def test_growth_that_goes_on_is_inconclusive_after_half_an_hour_and_never_a_failure() -> None:
+    found = judged(server(lambda t: 900 + 3 * t, 1800))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "still grows" in found.answer
+    assert "not known" in found.answer
+
+
+def test_swapped_memory_counts() -> None:
+    def swapping(t: float) -> float:
+        return 1000 + 2 * t
+
+    moved = trace(
+        "process:backend",
+        1800,
+        every=10,
+        pid=7,
+        rss_anon_bytes=1000 * MIB,
+        swap_bytes=lambda t: (swapping(t) - 1000) * MIB,
+    )
+    assert judged(moved).outcome is Outcome.INCONCLUSIVE
+
+
+def test_growth_that_came_to_rest_passes() -> None:
+    assert judged(server(lambda t: 900 + 3 * min(t, 1000), 1800)).outcome is Outcome.PASS
+
+
+def test_growth_within_the_prompt_caches_limit_passes_and_beyond_it_does_not() -> None:
+    grows = server(lambda t: 900 + 3 * t, 1800)
+    assert judged(grows, "llama-server", "--cache-ram", "8192").outcome is Outcome.PASS
+    assert judged(grows, "llama-server").outcome is Outcome.PASS  # llama.cpp's own limit is 8,192 MiB
+    assert judged(grows, "llama-server", "--cache-ram=256").outcome is Outcome.INCONCLUSIVE
+    assert judged(grows, "llama-server", "-cram", "0").outcome is Outcome.INCONCLUSIVE
+    assert judged(grows, "llama-server", "--cache-ram", "-1").outcome is Outcome.INCONCLUSIVE
+
+
+def test_idle_readings_are_used_where_there_are_enough() -> None:
+    """What requests hold while they run is no growth: it is gone whenever the slots are free."""
+
+    # Ever longer requests: 900 s of work and 100 s of rest each 1,000 s.
+    def level(t: float) -> float:
+        return 1000 + (t if t % 1000 < 900 else 0)
+
+    def busy(t: float) -> int:
+        return int(t % 1000 < 900)
+
+    process = server(level, 6000)
+    slots = trace("slots", 6000, every=2.5, total=2, busy=busy)
+    assert judged(process, duration=6000).outcome is Outcome.INCONCLUSIVE
+    found = judged([*process, *slots], duration=6000)
+    assert found.outcome is Outcome.PASS
+    assert "all slots free" in found.strength
+
+
+def test_six_hours_find_a_leak_and_clear_a_level_process() -> None:
+    leaks = judged(
+        server(lambda t: 5000 + 400 * t / HOUR + t % 90, 6 * HOUR, every=30), "llama-server", "-cram", "0"
+    )
+    assert leaks.outcome is Outcome.FAIL
+    assert leaks.fault == "backend"
+    assert "400 MiB an hour" in leaks.answer
+    level = judged(server(lambda t: 5000 + t % 90, 6 * HOUR, every=30), "llama-server")
+    assert level.outcome is Outcome.PASS
+    assert "no leak in 6.0 h" in level.answer
+
+
+def test_a_leak_that_the_prompt_cache_could_be_is_inconclusive() -> None:
+    found = judged(server(lambda t: 5000 + 400 * t / HOUR, 6 * HOUR, every=30), "llama-server")
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "prompt cache of 8.00 GiB can explain" in found.answer
+
+
+def plateau(t: float) -> float:
+    """A reported server: its prompt cache fills by 680 MiB each ten minutes to 8,192 MiB, and stays."""
+    return min(900 + 680 * t / 600, 9092)
+
+
+@pytest.mark.parametrize(("hours", "command"), [(6.5, ()), (6.5, ("llama-server",)), (2, ("llama-server",))])
+def test_the_reported_plateau_is_never_called_a_leak(hours: float, command: tuple[str, ...]) -> None:
+    found = judged(server(plateau, hours * HOUR, every=60), *command, duration=hours * HOUR)
+    assert found.outcome is (Outcome.PASS if hours > 6 else Outcome.INCONCLUSIVE)
+
+
+def test_processes_that_were_not_seen_are_inconclusive() -> None:
+    for required in (False, True):
+        found = judged([], required=required)
+        assert found.outcome is Outcome.INCONCLUSIVE
+        assert found.critical is required
+    denied = sample("process:backend", 0.0, state="denied", reason="Permission denied")
+    assert "Permission denied" in judged([denied]).answer
+
+
+def test_each_backend_and_the_gpu_are_judged_by_themselves() -> None:
+    second = server(lambda t: 900 + 3 * t, 1800, role="backend-2")
+    gtt = trace("amdgpu:card1", 1800, every=10, gtt_used_bytes=lambda t: (30_000 + 10 * t) * MIB)
+    found = adjudicate("growth", evidence(server(lambda t: 900, 1800), second, gtt, duration=1800))
+    assert found["process:backend"].outcome is Outcome.PASS
+    assert found["process:backend-2"].outcome is Outcome.INCONCLUSIVE
+    assert found["amdgpu:card1"].outcome is Outcome.INCONCLUSIVE
+
+
+def test_after_a_restart_only_one_process_is_followed() -> None:
+    first = server(lambda t: 5000, 1200)
+    second = trace(
+        "process:backend", 600, start=1200, every=10, pid=8, rss_anon_bytes=100 * MIB, swap_bytes=0
+    )
+    found = judged([*first, *second])
+    assert found.outcome is Outcome.PASS
+    assert "longest-lived of 2 processes" in found.strength

@@ -1,0 +1,148 @@
+"""The kernel log: faults convict, faults of others contaminate, blindness and gaps never pass."""
+
+import pytest
+from judging import adjudicate, event, evidence, kernel, sample, trace
+
+from soakproof.judge import Outcome
+from soakproof.records import KernelEvent
+
+SERVER = {"launch_command": ["/opt/bin/llama-server", "-m", "m.gguf"], "backend_pid": 4242}
+READ = sample("kernel_log", 0.0)
+
+
+def ring_timeout(at: float = 12.0, *, process: str | None, pid: int | None) -> list[KernelEvent]:
+    """One incident: the timeout, the line that names the process, and a reset that "succeeded"."""
+    lines = [
+        (
+            "ring gfx_0.0.0 timeout, signaled seq=2662395, emitted seq=2662397",
+            "ring_timeout",
+            "fatal",
+            None,
+            None,
+        ),
+        (" Process code pid 1048641 thread code:cs0 pid 1048662", None, None, process, pid),
+        ("GPU reset succeeded, trying to resume", "gpu_reset", "fatal", process, pid),
+    ]
+    return [
+        kernel(
+            f"amdgpu 0000:c5:00.0: amdgpu: {text}",
+            at + n / 10,
+            incident=1,
+            signature="A1" if severity else None,
+            fault_class=fault_class,
+            severity=severity,
+            process=name,
+            pid=number,
+        )
+        for n, (text, fault_class, severity, name, number) in enumerate(lines)
+    ]
+
+
+def test_a_quiet_log_passes_and_says_what_it_cannot_show() -> None:
+    harmless = kernel("usb 1-2: reset high-speed USB device number 3 using xhci_hcd", 3.0)
+    found = adjudicate("kernel", evidence(READ, harmless), required=True)
+    assert found["kernel log"].outcome is Outcome.PASS
+    assert "1 line" in found["kernel log"].answer
+    assert "leave no line" in found["kernel log"].strength
+
+
+@pytest.mark.parametrize(("process", "pid"), [("llama-server", 77), (None, 4242), ("something", 9000)])
+def test_a_fault_of_the_server_fails_and_names_process_and_line(process: str | None, pid: int) -> None:
+    processes = trace("process:backend", 5, pid=9000, name="something")
+    run = evidence(READ, ring_timeout(process=process, pid=pid), processes, target=SERVER)
+    found = adjudicate("kernel", run)
+    incident = found["incident 1"]
+    assert incident.outcome is Outcome.FAIL
+    assert incident.fault == "backend"
+    assert str(pid) in incident.answer
+    assert "ring gfx_0.0.0 timeout" in incident.answer
+    assert incident.span == pytest.approx((12.0, 12.2))
+    assert "kernel log" not in found
+
+
+def test_reset_succeeded_is_a_fault_all_the_same() -> None:
+    recovered = kernel("GPU reset succeeded", 1.0, incident=4, fault_class="gpu_reset", severity="fatal")
+    assert adjudicate("kernel", evidence(READ, recovered))["incident 1"].outcome is Outcome.FAIL
+
+
+def test_a_fault_of_another_program_contaminates_and_does_not_convict() -> None:
+    run = evidence(READ, ring_timeout(process="code", pid=1048641), target=SERVER)
+    incident = adjudicate("kernel", run)["incident 1"]
+    assert incident.outcome is Outcome.INCONCLUSIVE
+    assert incident.fault == "host"
+    assert "host was contaminated" in incident.answer
+    assert "code" in incident.answer
+
+
+def test_an_out_of_memory_kill_names_the_servers_process_even_after_a_restart() -> None:
+    killed = kernel(
+        "Out of memory: Killed process 4100 (python3) total-vm:141312000kB",
+        30.0,
+        incident=1,
+        fault_class="oom",
+        severity="fatal",
+        process="python3",
+        pid=4100,
+    )
+    restart = event("restart", 31.0, role="backend", was_pid=4100, is_pid=4200)
+    incident = adjudicate("kernel", evidence(READ, killed, restart))["incident 1"]
+    assert incident.outcome is Outcome.FAIL
+    assert "python3" in incident.answer
+    assert "oom" in incident.answer
+
+
+def test_a_fault_that_names_nobody_counts_against_the_run() -> None:
+    found = adjudicate("kernel", evidence(READ, ring_timeout(process=None, pid=None)))
+    assert found["incident 1"].outcome is Outcome.FAIL
+    assert "no process is named" in found["incident 1"].answer
+
+
+@pytest.mark.parametrize(
+    "source",
+    [[], [sample("kernel_log", 0.0, state="denied", reason="Operation not permitted")]],
+    ids=["none", "denied"],
+)
+def test_a_log_that_was_not_read_is_a_note_or_where_required_inconclusive(source: list[object]) -> None:
+    lenient = adjudicate("kernel", evidence(source))["kernel log"]
+    strict = adjudicate("kernel", evidence(source), required=True)["kernel log"]
+    assert lenient.outcome is strict.outcome is Outcome.INCONCLUSIVE
+    assert not lenient.critical
+    assert strict.critical
+    assert "no lines is not health" in strict.answer
+
+
+def test_a_log_that_was_lost_half_way_is_not_a_quiet_one() -> None:
+    lost = sample("kernel_log", 40.0, state="error", reason="ENODEV")
+    found = adjudicate("kernel", evidence(READ, lost), required=True)
+    assert found["kernel log"].outcome is Outcome.INCONCLUSIVE
+    assert "ENODEV" in found["kernel log"].answer
+
+
+def test_a_gap_decides_even_where_the_log_is_not_required() -> None:
+    found = adjudicate("kernel", evidence(READ, kernel("something harmless", 9.0, gap=17)))
+    assert found["gaps"].outcome is Outcome.INCONCLUSIVE
+    assert found["gaps"].critical
+    assert "17" in found["gaps"].answer
+
+
+def enomem(count: int, every: float) -> list[KernelEvent]:
+    return [
+        kernel(
+            "amdgpu: Not enough memory for command submission!",
+            n * every,
+            incident=1,
+            fault_class="cs_enomem",
+            severity="warn",
+        )
+        for n in range(count)
+    ]
+
+
+def test_few_warnings_are_told_and_many_a_minute_are_a_fault() -> None:
+    few = adjudicate("kernel", evidence(READ, enomem(5, 2.0)))
+    assert few["warnings"].outcome is Outcome.PASS
+    assert not few["warnings"].critical
+    many = adjudicate("kernel", evidence(READ, enomem(12, 2.0)))
+    assert many["incident 1"].outcome is Outcome.FAIL
+    slow = adjudicate("kernel", evidence(READ, enomem(12, 9.0)))
+    assert slow["warnings"].outcome is Outcome.PASS

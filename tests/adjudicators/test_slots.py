@@ -1,0 +1,147 @@
+"""Slots: one that outlives its work fires, busy or frozen; known limits, polling and neighbours do not."""
+
+from typing import Any
+
+import pytest
+from judging import adjudicate, event, evidence, exchange, sample, trace
+
+from soakproof.clock import nanoseconds
+from soakproof.judge import Outcome
+from soakproof.records import Exchange, Sample
+
+SERVER = trace("process:backend", 60, every=5, pid=7)
+FREE = event("final_slots", 61.0, busy=0, seeds=[])
+
+
+def cancelled(seed: int = 501, *, at: float = 0.0, took: float = 3.0, **more: Any) -> Exchange:
+    """Cut by the tester in mid-decode."""
+    values = {"cancel_planned": "decode: after 20 token events", "cancelled_ns": nanoseconds(at + took)}
+    return exchange(f"cut-{seed}", at=at, took=took, seed=seed, **{**values, **more})
+
+
+def slots(at: float, *busy: tuple[int | None, int | None]) -> Sample:
+    """A reading of two slots; each busy one by its seed and its decoded tokens."""
+    return sample(
+        "slots", at, total=2, busy=len(busy), seeds=[s for s, _ in busy], decoded=[d for _, d in busy]
+    )
+
+
+def busy_until(end: float, seed: int = 501, *, rate: float = 37.5, limit: int = 10**9) -> list[Sample]:
+    """A slot that works for a seed until ``end`` and is free after it, polled every 2.5 s for a minute."""
+    times = [2.5 * n for n in range(25)]
+    return [slots(t, *([(seed, min(limit, int(60 + rate * t)))] if t < end else [])) for t in times]
+
+
+def test_a_slot_that_is_freed_at_once_passes() -> None:
+    found = adjudicate("slots", evidence(cancelled(), busy_until(3.1), SERVER, FREE))
+    assert {f.outcome for f in found.values()} == {Outcome.PASS}
+    assert set(found) == {"restarted", "released", "end"}
+    assert "2.5 s" in found["released"].strength
+
+
+def test_a_slot_that_keeps_decoding_after_its_client_left_fails() -> None:
+    found = adjudicate("slots", evidence(cancelled(), busy_until(55), SERVER, FREE))
+    assert found["released"].outcome is Outcome.FAIL
+    assert found["released"].exchanges == ("cut-501",)
+    assert "held a slot for 49.5 s" in found["released"].answer
+    assert "tokens generated" in found["released"].answer
+
+
+def test_a_slot_that_is_frozen_as_busy_fails_too() -> None:
+    found = adjudicate("slots", evidence(cancelled(), busy_until(60, limit=212), SERVER, FREE))
+    assert found["released"].outcome is Outcome.FAIL
+    assert "frozen at 212 tokens" in found["released"].answer
+
+
+def test_a_slot_that_is_taken_by_the_next_request_is_not_a_leak() -> None:
+    neighbour = exchange("next", at=3.2, took=50.0, seed=777)
+    found = adjudicate("slots", evidence(cancelled(), neighbour, busy_until(52, 777), SERVER, FREE))
+    assert found["released"].outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    "limited",
+    [
+        {"cancel_planned": "prefill: after 0.5 s", "first": None, "outcome": "unknown"},
+        {"cancel_planned": "queued: after 0.5 s", "first": None, "outcome": "unknown"},
+        {"stream": False, "cancel_planned": "unstreamed: after 1.0 s"},
+    ],
+    ids=["prefill", "queued", "unstreamed"],
+)
+def test_a_known_limit_is_told_as_one_within_its_bound_and_is_a_leak_beyond_it(
+    limited: dict[str, Any],
+) -> None:
+    run = evidence(cancelled(**limited), busy_until(50), SERVER, FREE)
+    told = adjudicate("slots", run)["released"]
+    assert told.outcome is Outcome.PASS
+    assert "known limit" in told.answer
+    bounds = {"prefill": "20s", "queued": "20s", "unstreamed": "20s"}
+    assert adjudicate("slots", run, **bounds)["released"].outcome is Outcome.FAIL
+
+
+def test_a_slot_still_busy_after_the_load_fails() -> None:
+    left = event("final_slots", 75.0, busy=1, seeds=[501])
+    found = adjudicate("slots", evidence(cancelled(), busy_until(3.1), SERVER, left))
+    assert found["end"].outcome is Outcome.FAIL
+    assert found["end"].exchanges == ("cut-501",)
+
+
+def test_a_stranger_that_is_busy_after_the_load_convicts_nobody() -> None:
+    left = event("final_slots", 75.0, busy=1, seeds=[99])
+    found = adjudicate("slots", evidence(cancelled(), busy_until(3.1), SERVER, left))
+    assert found["end"].outcome is Outcome.INCONCLUSIVE
+
+
+def test_without_a_look_after_the_load_its_end_is_unknown() -> None:
+    run = evidence(cancelled(), busy_until(3.1), SERVER, duration=62.0)
+    assert adjudicate("slots", run)["end"].outcome is Outcome.INCONCLUSIVE
+    blind = evidence(cancelled(), SERVER, slots(30.0), event("final_slots", 70.0, busy=None, reason="404"))
+    assert adjudicate("slots", blind)["end"].outcome is Outcome.INCONCLUSIVE
+    later = evidence(cancelled(), busy_until(3.1), SERVER, slots(65.0), duration=60.0)
+    assert adjudicate("slots", later)["end"].outcome is Outcome.PASS
+
+
+def test_a_restart_fails_unless_the_policy_allows_it() -> None:
+    restart = event("restart", 20.0, role="backend", was_pid=7, is_pid=8)
+    run = evidence(cancelled(), busy_until(3.1), SERVER, restart, FREE)
+    found = adjudicate("slots", run)
+    assert found["restarted"].outcome is Outcome.FAIL
+    assert "backend at 20.0 s" in found["restarted"].answer
+    assert adjudicate("slots", run, restarts=1)["restarted"].outcome is Outcome.PASS
+
+
+def test_unseen_slots_and_processes_are_inconclusive() -> None:
+    denied = sample("slots", 0.0, state="unsupported", reason="501 slots endpoint is disabled")
+    strict = adjudicate("slots", evidence(cancelled(), denied))
+    assert strict["slots"].outcome is strict["restarted"].outcome is Outcome.INCONCLUSIVE
+    assert strict["slots"].critical
+    assert "disabled" in strict["slots"].answer
+    lenient = adjudicate("slots", evidence(cancelled(), denied), required=False)
+    assert not any(f.critical for f in lenient.values())
+
+
+def test_slots_that_do_not_tell_seeds_cannot_show_a_release() -> None:
+    found = adjudicate("slots", evidence(cancelled(), busy_until(50, None), SERVER, FREE))
+    assert found["seeds"].outcome is Outcome.INCONCLUSIVE
+    assert found["seeds"].critical
+    assert "released" not in found
+
+
+def test_a_request_that_waits_while_every_slot_is_free_was_lost() -> None:
+    waits = exchange("lost", at=1.0, took=90.0, outcome="fail", seed=9)
+    idle = [slots(2.5 * n) for n in range(40)]
+    found = adjudicate("slots", evidence(waits, idle, SERVER, FREE, duration=100.0))
+    assert found["scheduled"].outcome is Outcome.FAIL
+    assert found["scheduled"].exchanges == ("lost",)
+    queued = [slots(2.5 * n, (1, 5), (2, 5)) for n in range(40)]
+    others = [exchange(f"o{n}", at=0.0, took=99.0, seed=n) for n in (1, 2)]
+    busy = evidence(waits, others, queued, SERVER, FREE, duration=100.0)
+    assert "scheduled" not in adjudicate("slots", busy)
+
+
+def test_somebody_elses_work_is_told_and_decides_where_the_policy_wants_to_be_alone() -> None:
+    run = evidence(cancelled(), busy_until(3.1), slots(31.0, (424242, 3)), SERVER, FREE)
+    assert not adjudicate("slots", run)["strangers"].critical
+    found = adjudicate("slots", run, alone=True)["strangers"]
+    assert found.critical
+    assert found.outcome is Outcome.INCONCLUSIVE
