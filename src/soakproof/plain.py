@@ -17,7 +17,7 @@ def plain(text: object, limit: int = 200) -> str:
 
 
 def _seen(letter: str) -> str:
-    if letter in "\n\r\t":
+    category = unicodedata.category(letter)
+    if letter in "\n\r\t" or category == "Zs":
         return " "
-    visible = unicodedata.category(letter) not in _INVISIBLE
-    return letter if visible else letter.encode("unicode_escape").decode()
+    return letter if category not in _INVISIBLE else letter.encode("unicode_escape").decode()

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from soakproof.plan import Kind, Threshold
 
 _FORM = re.compile(
-    r"\s*(?P<quantity>[^\s{}]+)\s*(?:\{(?P<filter>[^{}]*)\})?"
-    r"\s+(?P<stat>[^\s{}]+)\s*(?P<op>[<>=!]+)\s*(?P<limit>.+?)\s*"
+    r"\s*(?P<quantity>[^\s{}<>=!]+)\s*(?:\{(?P<filter>[^{}]*)\})?"
+    r"\s+(?P<stat>[^\s{}<>=!]+)\s*(?P<op>[<>=!]+)\s*(?P<limit>.+?)\s*"
 )
 _EXAMPLE = '"generation_rate{long_prose} each >= 17 tokens/s" or "failed_checks count == 0"'
 
