@@ -93,11 +93,14 @@ def tell(child: "subprocess.Popen[bytes]", line: str) -> None:
 
 
 def end(child: "subprocess.Popen[bytes]", patience: float = 3.0) -> int:
-    """Close the lifeline, then SIGTERM, then SIGKILL, each after ``patience`` seconds; its exit status."""
+    """Close the lifeline, then SIGTERM, then SIGKILL, each after ``patience`` seconds; its exit status.
+
+    A child that hangs in the kernel does not even end of SIGKILL: it is left behind, as if it had.
+    """
     with contextlib.suppress(OSError, ValueError):
         assert child.stdin is not None
         child.stdin.close()
-    for stop in (child.terminate, child.kill):
+    for stop in (child.terminate, child.kill, lambda: None):
         try:
             return int(child.wait(timeout=patience))
         except Exception as error:  # gevent's TimeoutExpired is a class of its own
@@ -105,7 +108,7 @@ def end(child: "subprocess.Popen[bytes]", patience: float = 3.0) -> int:
                 raise
             with contextlib.suppress(OSError):
                 stop()
-    return int(child.wait())
+    return -9
 
 
 def is_alive(pid: int, created: float) -> bool:

@@ -1,0 +1,124 @@
+"""AMD GPUs by what their driver shows in sysfs: GTT and VRAM, load, clocks, power, temperature.
+
+Every card has a reader of its own. Files are read one by one: what was read before one that hangs is kept.
+No tool of the vendor is run: those have hung with the driver.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from soakproof.watch.source import FILES_BOUND_S, BlockingReader, HungError, Reading, refusal
+
+_AMD = "0x1002"
+_CARD = re.compile(r"card\d+")
+_PRIMARY = ("gtt_used_bytes", "vram_used_bytes")
+_DEVICE_FILES = {
+    "gtt_used_bytes": "mem_info_gtt_used",
+    "gtt_total_bytes": "mem_info_gtt_total",
+    "vram_used_bytes": "mem_info_vram_used",
+    "vram_total_bytes": "mem_info_vram_total",
+    "busy_percent": "gpu_busy_percent",
+}
+# Files of the card's hwmon folder, the first that is there, with what one unit of theirs is worth.
+_SENSORS: tuple[tuple[str, tuple[str, ...], float], ...] = (
+    ("power_watts", ("power1_average", "power1_input"), 1e-6),
+    ("temperature_celsius", ("temp1_input",), 1e-3),
+    ("gpu_clock_hz", ("freq1_input",), 1),
+    ("memory_clock_hz", ("freq2_input",), 1),
+)
+
+
+class AmdGpu:
+    """``amdgpu:<card>`` for each card; ``amdgpu`` alone says that there is none, or why none was found."""
+
+    name = "amdgpu"
+    bound_s = 3 * FILES_BOUND_S
+
+    def __init__(self, sys_root: str) -> None:
+        self._folder = Path(sys_root) / "class" / "drm"
+        self._finder = BlockingReader()
+        self._cards: dict[Path, BlockingReader] | None = None
+
+    async def read(self) -> Sequence[Reading]:
+        if self._cards is None:
+            try:
+                self._cards = {card: BlockingReader() for card in await self._finder.run(self._find)}
+            except HungError as error:
+                return [Reading(self.name, "timeout", reason=str(error))]
+        if not self._cards:
+            return [Reading(self.name, "unsupported", reason=f"no AMD GPU in {self._folder}")]
+        readings: list[Reading] = []
+        async with trio.open_nursery() as nursery:
+            for card, reader in self._cards.items():
+                nursery.start_soon(self._read_card, card, reader, readings)
+        return sorted(readings, key=lambda r: r.source)
+
+    def _find(self) -> list[Path]:
+        """The cards whose device is AMD's; a card that shows no vendor is none."""
+        cards = self._folder.iterdir() if self._folder.is_dir() else ()
+        return [card for card in sorted(cards) if _CARD.fullmatch(card.name) and _vendor(card) == _AMD]
+
+    async def _read_card(self, card: Path, reader: BlockingReader, readings: list[Reading]) -> None:
+        source, found = f"{self.name}:{card.name}", CardValues()
+        try:
+            await reader.run(lambda: found.fill(card / "device"))
+        except HungError as error:
+            values = dict(found.values)  # the thread that was left behind may still add to it
+            readings.append(Reading(source, "timeout", values, f"{found.reading or 'the card'}: {error}"))
+            return
+        readings.append(found.reading_of(source))
+
+
+def _vendor(card: Path) -> str:
+    try:
+        return (card / "device" / "vendor").read_text().strip()
+    except OSError:
+        return ""
+
+
+class CardValues:
+    """What one pass over a card's files found."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.reading = ""  # the file that is being read
+        self._failed: OSError | None = None  # why the first primary value is missing
+        self._refused: list[str] = []
+
+    def fill(self, device: Path) -> None:
+        """Read every file; blocking."""
+        for name, file in _DEVICE_FILES.items():
+            self._read(name, [device / file], 1)
+        hwmon = next(iter(sorted((device / "hwmon").glob("hwmon*"))), device / "hwmon")
+        for name, files, scale in _SENSORS:
+            self._read(name, [hwmon / file for file in files], scale)
+
+    def _read(self, name: str, files: Sequence[Path], scale: float) -> None:
+        for file in files:
+            self.reading = file.name
+            try:
+                number = int(file.read_text())
+                self.values[name] = number if scale == 1 else round(number * scale, 3)
+                return
+            except FileNotFoundError as error:
+                self._note(name, error)
+            except (OSError, ValueError) as error:  # such as EBUSY while the GPU is being reset
+                self._note(name, error)
+                self._refused.append(f"{file.name}: {getattr(error, 'strerror', None) or error}")
+        self.values[name] = None
+
+    def _note(self, name: str, error: Exception) -> None:
+        if name in _PRIMARY and self._failed is None and isinstance(error, OSError):
+            self._failed = error
+
+    def reading_of(self, source: str) -> Reading:
+        """A value as long as some memory figure is known; the reason names what refused."""
+        refused = "; ".join(self._refused)
+        if any(self.values.get(name) is not None for name in _PRIMARY):
+            return Reading(source, "value", self.values, refused)
+        state, reason = refusal(self._failed) if self._failed else ("error", refused)
+        return Reading(source, state, self.values, reason)

@@ -1,0 +1,38 @@
+"""The process that listens on the target's own port, found again after a restart."""
+
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from soakproof.watch.process import find_listener
+from soakproof.watch.source import BlockingReader, HungError
+
+_EVERY_S = 5.0  # a search looks through every process's files
+_SEARCH_BOUND_S = 1.0
+
+
+class Listener:
+    """Its pid as far as it is known; a search is made when it is not, and not more often than every 5 s."""
+
+    def __init__(self, proc_root: Path, base_url: str, pid: int | None) -> None:
+        parts = urlsplit(base_url)
+        self.port = parts.port or (443 if parts.scheme == "https" else 80)
+        self.pid = pid
+        self._root = proc_root
+        self._reader = BlockingReader(_SEARCH_BOUND_S)
+        self._next_search = 0.0
+
+    async def find(self, otherwise: int | None) -> int | None:
+        """The known pid, or that of a search, or ``otherwise``: a guess."""
+        if self.pid is None and time.monotonic() >= self._next_search:
+            self._next_search = time.monotonic() + _EVERY_S
+            try:
+                self.pid = await self._reader.run(lambda: find_listener(self._root, self.port))
+            except (HungError, OSError, ValueError):
+                self.pid = None
+        return self.pid or otherwise
+
+    def lost(self) -> None:
+        """The process is gone: search at once, and then every 5 s."""
+        self.pid = None
+        self._next_search = 0.0

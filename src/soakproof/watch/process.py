@@ -1,0 +1,125 @@
+"""One process by what /proc tells of it. Blocking, Linux only; whoever reads has a bound."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_LISTEN = "0A"  # in /proc/net/tcp
+_DEAD = ("Z", "X")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A process beyond doubt: a pid that was used again has another start time."""
+
+    pid: int
+    start_ticks: int  # since boot
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessState:
+    """What was read. ``parent`` and ``identity`` are for the watch itself, ``values`` for the evidence."""
+
+    identity: Identity
+    parent: int
+    values: dict[str, Any]
+    reason: str = ""  # what could not be read
+
+
+def read_process(proc_root: Path, pid: int, boot_time: float | None) -> ProcessState | None:
+    """None for a process that is gone, or dead and not yet reaped. Raises OSError and ValueError."""
+    folder = proc_root / str(pid)
+    try:
+        stat = (folder / "stat").read_text(errors="replace")
+        status = _status(folder)
+        fds, reason = _open_files(folder)
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    name, fields = _stat_fields(stat)
+    if fields[0] in _DEAD:
+        return None
+    ticks_a_second = os.sysconf("SC_CLK_TCK")
+    start = int(fields[19])
+    values = {
+        "pid": pid,
+        "created": None if boot_time is None else round(boot_time + start / ticks_a_second, 2),
+        "name": name,
+        "state": fields[0],
+        "rss_bytes": status.get("VmRSS"),
+        "rss_anon_bytes": status.get("RssAnon"),
+        "swap_bytes": status.get("VmSwap"),
+        "fds": fds,
+        "threads": int(fields[17]),
+        "cpu_seconds": round((int(fields[11]) + int(fields[12])) / ticks_a_second, 2),
+    }
+    return ProcessState(Identity(pid, start), int(fields[1]), values, reason)
+
+
+def _stat_fields(stat: str) -> tuple[str, list[str]]:
+    """The name, which may hold spaces and brackets, and the fields from the state on."""
+    head, found, tail = stat.rpartition(")")
+    fields = tail.split()
+    if not found or len(fields) < 20:
+        raise ValueError(f"expected a process's stat, found {stat[:80]!r}")
+    return head.partition("(")[2], fields
+
+
+def _status(folder: Path) -> dict[str, int]:
+    """Sizes in bytes; a kernel thread has none."""
+    found = {}
+    for line in (folder / "status").read_text(errors="replace").splitlines():
+        key, _, rest = line.partition(":")
+        number = rest.split()
+        if number[1:] == ["kB"]:
+            found[key] = int(number[0]) * 1024
+    return found
+
+
+def _open_files(folder: Path) -> tuple[int | None, str]:
+    try:
+        return len(os.listdir(folder / "fd")), ""
+    except PermissionError:
+        return None, "fds: the process belongs to another user"
+
+
+def read_boot_time(proc_root: Path) -> float | None:
+    """Wall time at boot in seconds, or None."""
+    try:
+        lines = (proc_root / "stat").read_text().splitlines()
+    except OSError:
+        return None
+    return next((float(line.split()[1]) for line in lines if line.startswith("btime ")), None)
+
+
+def find_listener(proc_root: Path, port: int) -> int | None:
+    """The pid of a process that listens on a TCP port. Other users' processes are not seen without root."""
+    wanted = {f"socket:[{inode}]" for inode in _listening_inodes(proc_root, port)}
+    if not wanted:
+        return None
+    pids = sorted(int(p.name) for p in proc_root.iterdir() if p.name.isdigit())
+    return next((pid for pid in pids if not wanted.isdisjoint(_links(proc_root / str(pid) / "fd"))), None)
+
+
+def _listening_inodes(proc_root: Path, port: int) -> Iterator[str]:
+    for table in ("tcp", "tcp6"):
+        try:
+            lines = (proc_root / "net" / table).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for fields in map(str.split, lines):
+            if len(fields) > 9 and fields[3] == _LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
+                yield fields[9]
+
+
+def _links(folder: Path) -> Iterator[str]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        try:
+            yield os.readlink(folder / name)
+        except OSError:
+            continue

@@ -1,0 +1,154 @@
+"""The watch at work: every source on its own schedule, the kernel's log beside them, all into the evidence.
+
+Only writing can end it early: evidence that cannot be written is a RecorderError. A source never can.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import trio
+
+from soakproof.clock import NS, RunClock, nanoseconds, seconds
+from soakproof.run import NodeWriter
+from soakproof.watch.amdgpu import AmdGpu
+from soakproof.watch.backend_slots import BackendSlots
+from soakproof.watch.clock_steps import ClockSteps
+from soakproof.watch.ending import Ending
+from soakproof.watch.health import Health, Live
+from soakproof.watch.http import Http
+from soakproof.watch.kernel_source import NAME as KERNEL_LOG
+from soakproof.watch.kernel_source import KernelLog, open_kernel_log
+from soakproof.watch.known import Known
+from soakproof.watch.memory import Memory, Pressure
+from soakproof.watch.processes import Processes
+from soakproof.watch.recorder import Recorder
+from soakproof.watch.schedule import Pace, Schedule
+from soakproof.watch.settings import WatchConfig
+from soakproof.watch.source import Reading, Source, read_bounded, refusal
+
+Tell = Callable[[Mapping[str, Any]], None]
+
+
+def make_sources(config: WatchConfig) -> list[tuple[Source, float]]:
+    """Every source for this target, with its period in seconds."""
+    http, known, often = Http(config), Known(config), config.interval_s
+    sources: list[tuple[Source, float]] = [
+        (Memory(config.proc_root), often),
+        (Pressure(config.proc_root), often),
+        (AmdGpu(config.sys_root), often),
+    ]
+    if config.base_url:
+        sources.append((Processes(config, known), often))
+        sources.append((Health(config, http, known), often))
+        sources.append((BackendSlots(config, http, known), config.slots_every_s))
+    if config.is_lemonade:
+        sources.append((Live(config, http), often))
+    return sources
+
+
+class Service:
+    """One watch. ``tell`` hands a line to whoever started it."""
+
+    def __init__(self, config: WatchConfig, writer: NodeWriter, tell: Tell) -> None:
+        self._config = config
+        self._clock = RunClock(config.zero_ns)
+        self._recorder = Recorder(writer, self._clock)
+        self._tell = tell
+        self._paces: dict[str, Pace] = {}
+
+    async def run(self, ending: Ending) -> None:
+        """Until there is a reason to end. Raises RecorderError, in a group, when writing fails."""
+        log, state = await open_kernel_log(self._config.kmsg)
+        self._recorder.event("watch_started", self._beginning(state))
+        self._recorder.state_of(state)
+        start = self._clock.now()
+        beat = self._pace(start, self._config.interval_s)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._beat, beat)
+            for source, period in make_sources(self._config):
+                self._paces[source.name] = self._pace(start, period)
+                nursery.start_soon(self._follow, source, self._paces[source.name])
+            if log:
+                nursery.start_soon(self._follow_kernel, log)
+            self._tell({"ready": True})
+            await ending.wait()
+            nursery.cancel_scope.cancel()
+        if log:
+            log.close()
+        self._recorder.event("watch_ended", self._coverage(beat, ending.reason))
+
+    def _pace(self, start_ns: int, period_s: float) -> Pace:
+        return Pace(Schedule(start_ns, nanoseconds(period_s)), self._clock.now)
+
+    async def _follow(self, source: Source, pace: Pace) -> None:
+        """One source, as long as the watch runs. A reading that takes long costs this source ticks only."""
+        while True:
+            tick = await pace.next()
+            began = self._clock.now()
+            for found in await read_bounded(source):
+                if isinstance(found, Reading):
+                    self._recorder.reading(found, tick.due_ns, began)
+                else:
+                    self._recorder.happening(found)
+
+    async def _follow_kernel(self, log: KernelLog) -> None:
+        while True:
+            try:
+                self._recorder.kernel(await log.next())
+            except EOFError as error:
+                self._recorder.state_of(Reading(KERNEL_LOG, "error", reason=str(error)))
+                return
+            except OSError as error:
+                self._recorder.state_of(Reading(KERNEL_LOG, "error", reason=refusal(error)[1]))
+                await trio.sleep(self._config.interval_s)
+
+    async def _beat(self, pace: Pace) -> None:
+        """The watch's own tick: proves that it lives, looks at the clocks, tells the parent."""
+        steps = ClockSteps()
+        while True:
+            tick = await pace.next()
+            step = steps.see(time.time_ns(), time.monotonic_ns())
+            if step is not None:
+                self._recorder.event("clock_step", {"step_s": round(step, 3)})
+            self._tell(
+                {
+                    "t_s": round(seconds(tick.due_ns + tick.late_ns), 3),
+                    "available_bytes": self._value("memory", "available_bytes"),
+                    "slots_busy": self._value("slots", "busy"),
+                    "incidents": self._recorder.incidents.count,
+                }
+            )
+
+    def _value(self, source: str, name: str) -> Any:
+        reading = self._recorder.latest.get(source)
+        return reading.values.get(name) if reading else None
+
+    def _beginning(self, kernel_log: Reading) -> dict[str, Any]:
+        return {
+            "interval_s": self._config.interval_s,
+            "slots_every_s": self._config.slots_every_s,
+            "wall_unix_s": time.time(),
+            "kernel_log": kernel_log.state,
+        }
+
+    def _coverage(self, beat: Pace, reason: str) -> dict[str, Any]:
+        now = self._clock.now()
+        own = _figures(beat, now)
+        return {
+            "reason": reason,
+            "ticks_due": own["due"],
+            "ticks_had": own["had"],
+            "ticks_missed": own["missed"],
+            "late_max_ms": own["late_max_ms"],
+            "sources": {name: _figures(pace, now) for name, pace in self._paces.items()},
+            "states": {name: dict(counts) for name, counts in self._recorder.states.items()},
+            "incidents": self._recorder.incidents.count,
+            "kernel_lines_not_kept": self._recorder.lines_not_kept,
+        }
+
+
+def _figures(pace: Pace, now_ns: int) -> dict[str, float]:
+    missed = pace.missed_by(now_ns)
+    late_max_ms = round(pace.late_max_ns * 1000 / NS, 1)
+    return {"due": pace.had + missed, "had": pace.had, "missed": missed, "late_max_ms": late_max_ms}

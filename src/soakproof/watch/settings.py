@@ -1,0 +1,104 @@
+"""What the watch is told when it is started: one JSON object, without secrets. No I/O but `load_config`."""
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import orjson
+
+from soakproof.errors import UsageError
+
+SLOTS_FLOOR_S = 2.0  # polled faster, llama.cpp does not notice clients that leave during prefill
+INTERVAL_FLOOR_S = 0.05
+# What the watch needs of the target as run.json has it. The rest stays out of argv: a launch command can
+# hold a key.
+_TARGET_KEYS = (
+    "kind",
+    "base_url",
+    "prefix",
+    "model",
+    "model_resolved",
+    "backend_url",
+    "backend_pid",
+    "slots_url",
+    "local",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchConfig:
+    """One watch. ``target`` is the target's identity as run.json has it, or the part of it that is known."""
+
+    run: str = ""  # the run directory
+    zero_ns: int = 0  # of the run clock
+    interval_s: float = 1.0
+    slots_every_s: float = 2.5
+    target: Mapping[str, Any] = field(default_factory=dict)
+    server_pids: tuple[int, ...] = ()  # of the front, where they are known
+    proc_root: str = "/proc"
+    sys_root: str = "/sys"
+    kmsg: str = "/dev/kmsg"
+    headers_env: str = ""  # environment variable that holds the API key
+
+    def __post_init__(self) -> None:
+        known = {key: self.target[key] for key in _TARGET_KEYS if self.target.get(key) is not None}
+        object.__setattr__(self, "target", known)
+        object.__setattr__(self, "server_pids", tuple(self.server_pids))
+        object.__setattr__(self, "slots_every_s", max(self.slots_every_s, SLOTS_FLOOR_S))
+        object.__setattr__(self, "interval_s", max(self.interval_s, INTERVAL_FLOOR_S))
+
+    @property
+    def base_url(self) -> str:
+        return str(self.target.get("base_url", "")).rstrip("/")
+
+    @property
+    def prefix(self) -> str:
+        return str(self.target.get("prefix", "/v1"))
+
+    @property
+    def is_lemonade(self) -> bool:
+        return self.target.get("kind") == "lemonade"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the target runs on this host, so that its pids and its loopback are ours."""
+        return bool(self.target.get("local", is_loopback(self.base_url)))
+
+    def to_json(self) -> str:
+        """One line."""
+        return orjson.dumps(asdict(self)).decode()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "WatchConfig":
+        """Raises UsageError for what is no configuration."""
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UsageError(
+                f"--config: {error}", "the watch is started by a run; see soakproof.watch.launch"
+            ) from error
+
+
+def load_config(given: str) -> WatchConfig:
+    """From JSON itself, or from the path of a file that holds it."""
+    if given.lstrip().startswith("{"):
+        return WatchConfig.from_json(given)
+    try:
+        return WatchConfig.from_json(Path(given).read_bytes())
+    except OSError as error:
+        raise UsageError(f"--config: cannot read {given}: {error.strerror}") from error
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address can only be this host's own."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,153 @@
+"""The catalogue: each example is told, nothing benign is, and an incident names whose it is."""
+
+from pathlib import Path
+
+import pytest
+
+from soakproof.clock import NS
+from soakproof.records import KernelEvent, decode, encode
+from soakproof.watch.catalogue import Process, Signature, load_catalogue
+from soakproof.watch.incidents import QUIET_S, Incidents
+from soakproof.watch.kernel_log import Line, parse_dmesg, parse_kmsg
+
+CASES = Path(__file__).parent / "cases"
+CATALOGUE = load_catalogue()
+EXAMPLES = [(s, example) for s in CATALOGUE.signatures for example in s.examples]
+
+
+def lines(name: str) -> list[Line]:
+    parse = parse_dmesg if name.endswith(".txt") else lambda text: parse_kmsg(text.encode())
+    return [line for text in (CASES / name).read_text().splitlines() if (line := parse(text))]
+
+
+def replay(name: str, step_s: float = 0.1) -> list[KernelEvent]:
+    incidents = Incidents(CATALOGUE, "watch")
+    return [incidents.event(line, round(n * step_s * NS)) for n, line in enumerate(lines(name))]
+
+
+@pytest.mark.parametrize(("signature", "example"), EXAMPLES, ids=[f"{s.id}-{e[:40]}" for s, e in EXAMPLES])
+def test_each_example_has_its_own_signature_and_no_other(signature: Signature, example: str) -> None:
+    assert [s.id for s in CATALOGUE.signatures if s.pattern.search(example)] == [signature.id]
+
+
+@pytest.mark.parametrize("message", CATALOGUE.benign)
+def test_look_alikes_are_harmless(message: str) -> None:
+    assert CATALOGUE.match(message) is None
+
+
+def test_the_catalogue_is_whole() -> None:
+    assert len({s.id for s in CATALOGUE.signatures}) == len(CATALOGUE.signatures) == 30
+    assert all(s.examples and s.what for s in CATALOGUE.signatures)
+    assert {s.severity for s in CATALOGUE.signatures} <= {"fatal", "fail", "warn", "info", "by_code"}
+    assert set(CATALOGUE.codes.values()) <= {"fatal", "fail", "warn", "info"}
+
+
+def test_severity_by_code() -> None:
+    def severity(code: int) -> str:
+        match = CATALOGUE.match(f"NVRM: Xid (PCI:0000:0a:00): {code}, pid=12, name=llama-server, Ch 00000010")
+        assert match is not None
+        assert match.process == Process("llama-server", 12)
+        return match.severity
+
+    assert [severity(code) for code in (79, 31, 45, 13)] == ["fatal", "fail", "warn", "fail"]
+
+
+@pytest.mark.parametrize(
+    ("message", "process"),
+    [
+        (
+            "amdgpu 0000:c3:00.0:  Process llama-server pid 25263 thread llama-server pid 25263",
+            ("llama-server", 25263),
+        ),
+        ("amdgpu 0000:c5:00.0: amdgpu:  in process my tool (x) pid 7 thread y pid 8)", ("my tool (x)", 7)),
+        ("amdgpu: Process information: process Xorg pid 12 thread Xorg:cs0 pid 13", ("Xorg", 12)),
+        ("amdgpu 0000:c3:00.0: amdgpu:  in process  pid 0 thread  pid 0", None),
+        ("amdgpu: Failed to evict queues of process pid 2439413", (None, 2439413)),
+        (
+            "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),task=llama-server,pid=77,uid=0",
+            ("llama-server", 77),
+        ),
+        ("Out of memory: Killed process 4242 (llama-server) total-vm:1kB", ("llama-server", 4242)),
+        (
+            "llama-server invoked oom-killer: gfp_mask=0x140dca, order=0",
+            None,
+        ),  # it asked, it need not be killed
+        (
+            "i915 0000:00:02.0: [drm] GPU HANG: ecode 12:1:0020fffe, in xdg-desktop-por [1676]",
+            ("xdg-desktop-por", 1676),
+        ),
+        ("INFO: task InputThread:1375 blocked for more than 122 seconds.", ("InputThread", 1375)),
+    ],
+)
+def test_the_process_that_a_line_names(message: str, process: tuple[str | None, int] | None) -> None:
+    match = CATALOGUE.match(message)
+    found = match.process if match else CATALOGUE.process(message)
+    assert found == (Process(*process) if process else None)
+
+
+@pytest.mark.parametrize("name", ["62-ring-reset-recovered.kmsg", "62-ring-reset-recovered.dmesg-T.txt"])
+def test_a_recovered_ring_reset_is_one_fatal_incident_of_the_server(name: str) -> None:
+    events = replay(name)
+    matched = [e for e in events if e.signature]
+    assert [e.fault_class for e in matched] == ["ring_timeout", "ring_reset", "drm_wedged"]
+    assert {e.severity for e in matched} == {"fatal"}
+    assert {e.incident for e in matched} == {1}
+    assert {(e.process, e.pid) for e in events if e.pid} == {("llama-server", 25263)}
+
+
+def test_a_page_fault_storm_is_one_incident() -> None:
+    events = replay("61-pagefault-mes-reset.kmsg")
+    classes = [e.fault_class for e in events if e.signature]
+    assert classes == [
+        *("gpu_page_fault", "gpu_page_fault", "gpu_page_fault", "mes", "mes", "kfd_evict", "kfd_evict"),
+        *("gpu_reset", "gpu_reset", "kfd_evicted"),
+    ]
+    assert {e.incident for e in events if e.signature} == {1}
+    assert next(e for e in events if e.pid).pid == 4242
+
+
+def test_another_programs_fault_is_recorded_as_that() -> None:
+    events = replay("66-other-process-guilty.kmsg")
+    named = {(e.process, e.pid) for e in events if e.process}
+    assert named == {("code", 1048641)}
+    assert [e.fault_class for e in events if e.signature] == [
+        *("ring_timeout", "ring_reset", "gpu_reset", "mes", "gpu_reset")
+    ]
+
+
+@pytest.mark.parametrize(("name", "pid"), [("55-oom-global.kmsg", 4242), ("55-oom-memcg.kmsg", 77)])
+def test_the_process_that_was_killed_for_memory(name: str, pid: int) -> None:
+    killed = [e for e in replay(name) if e.signature == "O2"]
+    assert [(e.process, e.pid, e.severity, e.incident) for e in killed] == [("llama-server", pid, "fatal", 1)]
+
+
+def test_a_refused_command_opens_an_incident_although_one_is_a_warning() -> None:
+    (event,) = replay("65-command-submission.kmsg")
+    assert (event.fault_class, event.severity, event.incident) == ("cs_enomem", "warn", 1)
+
+
+def test_incidents_end_when_it_is_quiet_and_forget_their_process() -> None:
+    fault = Line("amdgpu 0000:c1:00.0: amdgpu: GPU reset begin!")
+    names = Line("amdgpu 0000:c5:00.0: amdgpu:  Process code pid 12 thread code pid 12")
+    incidents = Incidents(CATALOGUE, "watch")
+    quiet = (QUIET_S + 1) * NS
+    assert incidents.event(names, 0).incident is None  # nothing is open: a name alone is no fault
+    assert incidents.event(fault, quiet).incident == 1
+    assert incidents.event(names, quiet + NS).pid == 12
+    assert incidents.event(fault, quiet + 9 * NS).pid == 12
+    later = incidents.event(fault, 3 * quiet)
+    assert (later.incident, later.pid) == (2, None)
+    assert incidents.count == 2
+
+
+def test_warnings_and_ordinary_lines_open_none() -> None:
+    incidents = Incidents(CATALOGUE, "watch")
+    warning = incidents.event(Line("amdgpu 0000:c2:00.0: Fence fallback timer expired on ring gfx_0.0.0"), 0)
+    assert (warning.severity, warning.incident) == ("warn", None)
+    assert incidents.event(Line("usb 1-2: new device"), 0).severity is None
+    assert incidents.count == 0
+
+
+def test_events_are_records() -> None:
+    for event in replay("61-pagefault-mes-reset.kmsg"):
+        assert decode(encode(event)) == event
