@@ -12,9 +12,9 @@ from locust.contrib.fasthttp import FastHttpSession
 from locust.env import Environment
 
 from soakproof.clock import RunClock
+from soakproof.exchange import Reading
 from soakproof.load.transport import Endpoint, Flight, Sweeper, perform
 from soakproof.plan import Bounds
-from soakproof.reading import Reading
 from soakproof.records import Opened
 from soakproof.sse import ServerSentEvent, SSEReader
 
@@ -113,21 +113,18 @@ def make_soakproof(port: int) -> Stream:
 
 
 def make_fasthttp(port: int) -> Stream:
-    environment = Environment()
-    session = FastHttpSession(environment, base_url=f"http://127.0.0.1:{port}", user=None)
+    session = FastHttpSession(f"http://127.0.0.1:{port}", Environment().events.request, user=None)
 
     def stream(body: dict[str, Any]) -> tuple[int, int, int]:
         seen, first, text = 0, 0, ""
-        with session.post("/", json=body, stream=True, catch_response=True) as response:
-            for line in response.iter_lines():
-                if not line.startswith(b"data: {"):
-                    continue
-                delta = json.loads(line[6:])["choices"][0]["delta"]
-                if "content" in delta:
-                    seen += 1
-                    if not first:
-                        first, text = time.monotonic_ns(), delta["content"]
-            response.success()
+        for line in session.iter_lines("/", method="POST", json=body):
+            if not line.startswith("data: {"):
+                continue
+            delta = json.loads(line[6:])["choices"][0]["delta"]
+            if "content" in delta:
+                seen += 1
+                if not first:
+                    first, text = time.monotonic_ns(), delta["content"]
         return seen, first, _stamp(text)
 
     return stream

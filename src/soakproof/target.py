@@ -19,6 +19,7 @@ from soakproof.errors import UsageError
 from soakproof.slots import UnknownShapeError, parse_slots
 
 PREFIXES = ("/v1", "/api/v1")
+_HANDED_ON = "SOAKPROOF_API_KEY"
 KEY_VARIABLES = ("LEMONADE_API_KEY", "OPENAI_API_KEY")
 _SAMPLE = "\n".join(  # mostly what the long prompts are made of: registers of records
     (
@@ -42,6 +43,13 @@ class Credentials:
     def find(cls, given: str | None) -> "Credentials":
         """The key that was given, else the first of LEMONADE_API_KEY and OPENAI_API_KEY that is set."""
         return cls(given or next((os.environ[v] for v in KEY_VARIABLES if os.environ.get(v)), None))
+
+    def hand_on(self) -> str:
+        """Put the key into this process's environment for its children; the variable's name, or nothing."""
+        if not self.key:
+            return ""
+        os.environ[_HANDED_ON] = self.key
+        return _HANDED_ON
 
     @property
     def headers(self) -> dict[str, str]:

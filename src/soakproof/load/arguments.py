@@ -11,7 +11,10 @@ _SECRET = ("api_key", "web_login", "tls_key")
 
 
 def add_arguments(parser: Any, plan: str) -> None:
-    """Add the options. Called for Locust's own parser, so that --help, config files and variables work."""
+    """Add the options. Called for Locust's own parser, so that --help, config files and variables work.
+
+    Options of a group stay out of the web UI, which would put the key into its page's source.
+    """
     parser.set_defaults(web_host="127.0.0.1")
     group = parser.add_argument_group(
         "soakproof", "What to soak and how. Without --host the embedded testbed is used."
@@ -27,8 +30,6 @@ def add_arguments(parser: Any, plan: str) -> None:
         default=None,
         metavar="KEY",
         help="sent as a bearer token and never written; else LEMONADE_API_KEY or OPENAI_API_KEY",
-        include_in_web_ui=False,
-        is_secret=True,
     )
     group.add_argument("--runs", default="runs", metavar="DIR", help="where run directories go (runs)")
     group.add_argument(

@@ -27,9 +27,9 @@ class Deck:
     def _shuffled(self) -> list[Kind]:
         cards = [kind for kind in self._kinds for _ in range(kind.count)]
         self._random.shuffle(cards)
-        if self._first:  # drawn from the end: one of each kind comes first, the rarest before all
+        if self._first:  # drawn from the end: one of each kind comes first, in the plan's order
             self._first = False
-            for kind in sorted(self._kinds, key=lambda k: -k.count):
+            for kind in reversed(self._kinds):
                 cards.remove(kind)
                 cards.append(kind)
         return cards

@@ -55,6 +55,7 @@ class Driver:
     sink: Sink
     slots: SlotsReader
     first_seed: int  # request seeds count up from here, so that each is unique in the backend's /slots
+    redact: tuple[str, ...] = ()  # what no record may hold: the API key
     secrets: Secrets = field(default_factory=Secrets)
     _count: "itertools.count[int]" = field(default_factory=itertools.count)
 
@@ -101,7 +102,7 @@ class Driver:
             secrets=self.secrets,
         )
         self.sink.opened(record)
-        reading = Reading(record)
+        reading = Reading(record, redact=self.redact)
         estimate = prompt_tokens(record.prompt_chars, self.around.chars_per_token)
         flight = Flight(reading, self.bounds, ask.cancel, estimate, now)
         try:

@@ -10,6 +10,7 @@ What Locust does, and why the hooks are as they are (observed on 2.47):
 """
 
 import argparse
+import logging
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ class Hooks:
         self.session: Session | None = None
         self.catalog = Catalog(Path.cwd())
         self.plan: Plan | None = None
+        self.why = "stopped"  # how the load ended: time, interrupt, stopped
 
     def register(self) -> None:
         events.init_command_line_parser.add_listener(self.on_parser)
@@ -54,6 +56,7 @@ class Hooks:
         """Check everything that can be checked, before any load; leave with 64 if it will not do."""
         options = environment.parsed_options
         assert options is not None
+        logging.getLogger("httpx").setLevel(logging.WARNING)
         try:
             _refuse_distributed(options)
             self.plan = load_plan(self.catalog, options.plan)
@@ -67,6 +70,9 @@ class Hooks:
             _leave(error)
         except KeyboardInterrupt:
             say("stopped before the load began")
+            sys.exit(EXIT_ERROR)
+        except Exception:
+            logging.exception("soakproof could not prepare the run; this is a fault of the tester")
             sys.exit(EXIT_ERROR)
 
     def _prepare(self, environment: Environment) -> None:
@@ -90,10 +96,14 @@ class Hooks:
             environment.process_exit_code = error.exit_code
             raise StopTest(str(error)) from error
         assert self.session is not None
+        self.why = "stopped"
         self.session.begin(lambda: _quit(environment))
 
     def on_test_stopping(self, environment: Environment, **_: Any) -> None:
         if self.session is not None:
+            limit = environment.parsed_options.run_time
+            if limit and self.session.elapsed_s >= limit - 2:
+                self.why = "time"
             self.session.drain()
 
     def on_test_stop(self, environment: Environment, **_: Any) -> None:
@@ -102,7 +112,7 @@ class Hooks:
         if session is None:
             return
         _save_locust(environment, session)
-        session.finish("stopped" if not session.trouble else "error")
+        session.finish(self.why)
         environment.process_exit_code = session.exit_code
         for line in summary_lines(session.raw) if session.raw else []:
             say(line)
@@ -111,6 +121,7 @@ class Hooks:
     def on_quitting(self, environment: Environment, **_: Any) -> None:
         """Ctrl-C and SIGTERM come here with the load still on: stop it before Locust fixes the exit code."""
         if self.session is not None and environment.runner is not None:
+            self.why = "interrupt"
             environment.runner.stop()
         if self.session is not None:  # prepared, and never started
             self.session.finish("stopped", "the load never began")

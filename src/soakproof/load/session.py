@@ -21,7 +21,7 @@ from gevent.event import Event as Flag
 
 from soakproof import run as rundir
 from soakproof.catalog import Catalog
-from soakproof.clock import RunClock
+from soakproof.clock import NS, RunClock
 from soakproof.context import Surroundings
 from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError
 from soakproof.load.deck import Deck
@@ -37,8 +37,10 @@ from soakproof.raw import raw_result
 from soakproof.target import Credentials, Target, examine
 from soakproof.testbed.launch import Testbed
 from soakproof.watch.launch import Watch
+from soakproof.watch.settings import WatchConfig
 
 _NODE = "load"
+PROBE_CACHE_TOKENS = 32_000  # what the testbed's host prompt cache of 256 MiB holds, at 8.2 KiB a token
 _IDLE_WAIT = 10.0  # seconds that slots get at the end to become idle
 
 
@@ -109,7 +111,7 @@ class Session:
             slot_context=target.slot_context,
             chars_per_token=target.chars_per_token,
             corpora=self.catalog.corpora(),
-            cache_tokens=self.testbed.cache_tokens if self.testbed else target.cache_tokens,
+            cache_tokens=PROBE_CACHE_TOKENS if self.on_probe_model else target.cache_tokens,
             front=target.kind,
         )
         self.run.document = describe_run(self)
@@ -118,6 +120,10 @@ class Session:
         self._stack.callback(self._stop_watch)
         self._make_driver()
         say(f"run {self.run.path}")
+
+    @property
+    def on_probe_model(self) -> bool:
+        return self.testbed is not None and self.wishes.testbed_model is None
 
     def _start_testbed(self) -> Testbed:
         say(
@@ -131,10 +137,17 @@ class Session:
         say(f"testbed at {testbed.url}")
         return testbed
 
-    def _watch_config(self) -> Any:
-        from soakproof.watch.settings import WatchConfig
-
-        return WatchConfig.of(self.run.path, self.clock, self.plan.watch, self.target)
+    def _watch_config(self) -> WatchConfig:
+        front = self.testbed.pids[:1] if self.testbed else ()
+        return WatchConfig(
+            run=str(self.run.path),
+            zero_ns=self.clock.zero_ns,
+            interval_s=float(self.plan.watch.interval),
+            slots_every_s=float(self.plan.watch.slots_every),
+            target=self.run.document["target"],
+            server_pids=tuple(front),
+            headers_env=self.wishes.credentials.hand_on(),
+        )
 
     def _make_driver(self) -> None:
         headers = self.wishes.credentials.headers
@@ -150,6 +163,7 @@ class Session:
             seed=self.plan.seed,
             sink=self.recorder,
             slots=self.slots,
+            redact=(self.wishes.credentials.key,) if self.wishes.credentials.key else (),
             first_seed=secrets.randbelow(1 << 11) << 20,
         )
         self._stack.callback(self.driver.close)
@@ -214,12 +228,15 @@ class Session:
 
     def _supervise(self) -> None:
         """Say how it goes every ten seconds, and notice when a process of ours has ended."""
-        said, gone = time.monotonic(), set[str]()
+        said = time.monotonic()
+        mine: dict[str, Watch | Testbed] = {"watch": self.watch}
+        if self.testbed is not None:
+            mine["testbed"] = self.testbed
         while True:
             gevent.sleep(1)
-            for name, child in (("watch", self.watch), ("testbed", self.testbed)):
-                if child is not None and name not in gone and not child.alive:
-                    gone.add(name)
+            for name, child in list(mine.items()):
+                if not child.alive:
+                    del mine[name]
                     say(f"the {name} has ended by itself; the run goes on without it")
                     self.recorder.event("child_ended", name=name)
             if time.monotonic() - said >= 10 and not self.stopping:
@@ -228,7 +245,7 @@ class Session:
 
     def progress(self) -> str:
         """One line on how the run stands."""
-        counts, elapsed = self.recorder.counts, int((self.clock.now() - self._load_started) / 1e9)
+        counts, elapsed = self.recorder.counts, int(self.elapsed_s)
         oldest = self.driver.sweeper.oldest_s()
         flying = f", {len(self.driver.sweeper.flights)} in flight (oldest {oldest:.0f} s)" if oldest else ""
         return (
@@ -239,8 +256,9 @@ class Session:
         )
 
     @property
-    def _load_started(self) -> int:
-        return int(self.run.document.get("load_started_ns") or 0)
+    def elapsed_s(self) -> float:
+        """Seconds of load so far."""
+        return (self.clock.now() - int(self.run.document.get("load_started_ns") or 0)) / NS
 
     def _recorder_broke(self, error: RecorderError) -> None:
         say(f"soakproof: {error}\n  the run stops; what was recorded is kept in {self.run.path}")

@@ -1,0 +1,12 @@
+"""A loopback port that was free a moment ago."""
+
+import socket
+
+import pytest
+
+
+@pytest.fixture
+def unused_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,169 @@
+"""The main command, for real: Locust, the watch and the testbed as processes, ended in every way."""
+
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+
+from soakproof.run import recover, verify
+from tests.load.soaks import children, document, gone, lines, loaded, locust, output, the_run, wait_for
+
+pytestmark = pytest.mark.timeout(240)
+
+
+def closed(run: Path) -> list[dict]:
+    return [x for x in lines(run, "exchanges.jsonl") if x["record"] == "closed"]
+
+
+def test_a_clean_soak_of_the_testbed(tmp_path: Path):
+    """Five kinds, nothing failed, everything accounted for, sealed, exit 0, nothing left behind."""
+    with locust(tmp_path, "--headless", "-t", "30s", "--api-key", "sk-very-secret") as process:
+        loaded(tmp_path)
+        mine = list(children(process).values())
+        assert process.wait(120) == 0, output(tmp_path)
+    run = the_run(tmp_path)
+    assert {"watch", "load"} == {p.name for p in (run / "evidence").iterdir()}
+    assert verify(run).problems == ()
+    raw, told = document(run / "raw.json"), document(run / "run.json")
+    assert raw["outcome"] == "clean"
+    assert all(kind["completed"] >= 1 for kind in raw["iterations"].values())
+    assert len(raw["iterations"]) == 5
+    records = lines(run, "exchanges.jsonl")
+    count = Counter(x["record"] for x in records)
+    assert count["opened"] == count["closed"] == told["locust"]["requests"]
+    assert "no --host was given" in output(tmp_path)
+    assert str(run.name) in output(tmp_path)
+    assert told["target"]["kind"] == "lemonade"
+    assert told["target"]["testbed"] is True
+    assert gone(mine)
+    assert not any(b"sk-very-secret" in p.read_bytes() for p in run.rglob("*") if p.is_file())
+    assert "sk-very-secret" not in output(tmp_path)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_drains_and_seals(tmp_path: Path, how: signal.Signals):
+    with locust(tmp_path, "--headless", "-t", "5m") as process:
+        run = loaded(tmp_path)
+        mine = list(children(process).values())
+        process.send_signal(how)
+        assert process.wait(90) == 0, output(tmp_path)
+    assert verify(run).problems == ()
+    assert {x["id"] for x in lines(run, "exchanges.jsonl") if x["record"] == "opened"} == {
+        x["id"] for x in closed(run)
+    }
+    assert gone(mine)
+
+
+def test_a_second_ctrl_c_does_not_wait_and_still_seals(tmp_path: Path):
+    with locust(tmp_path, "--headless", "-t", "5m", "-u", "4") as process:
+        run = loaded(tmp_path)
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: "draining" in output(tmp_path) or process.poll() is not None, 20)
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        code = process.wait(60)
+    assert code in (0, 3), output(tmp_path)
+    assert verify(run).problems == ()
+
+
+def test_kill_9_of_locust_leaves_nothing_running_and_a_run_that_recovers(tmp_path: Path):
+    with locust(tmp_path, "--headless", "-t", "5m") as process:
+        run = loaded(tmp_path)
+        mine = list(children(process).values())
+        assert len(mine) == 3
+        process.kill()
+        process.wait()
+        wait_for(lambda: gone(mine), 10, f"still there: {mine}")
+    assert not verify(run).sealed
+    done = recover(run)
+    assert any("sealed" in line for line in done)
+    assert verify(run).problems == ()
+    assert verify(run).recovered
+
+
+@pytest.mark.parametrize("role", ["engine", "gateway", "watch"])
+def test_kill_9_of_a_server_or_the_watch_ends_in_a_sealed_run_that_says_so(tmp_path: Path, role: str):
+    with locust(tmp_path, "--headless", "-t", "20s") as process:
+        run = loaded(tmp_path)
+        psutil.Process(children(process)[role].pid).kill()
+        code = process.wait(120)
+    assert verify(run).problems == ()
+    told = lines(run, "events.jsonl") + lines(run, "events.jsonl", "watch")
+    if role == "watch":
+        assert {"child_ended"} <= {e["what"] for e in told}
+    else:
+        failures = {x["failure"] for x in closed(run) if x["outcome"] == "fail"}
+        assert code == 1, output(tmp_path)
+        assert failures & {"backend_lost", "reset", "connect", "error_event"}
+
+
+def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):
+    """Users back off while nobody is there: seconds of absence cost few requests."""
+    with locust(tmp_path, "--headless", "-t", "15s", "-u", "4") as process:
+        run = loaded(tmp_path)
+        children(process)["gateway"].kill()
+        process.wait(120)
+    refused = [x for x in closed(run) if x["failure"] == "connect"]
+    assert 1 <= len(refused) <= 100
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--plan", "quikc"], "quick"),
+        (["--host", "localhost:1"], "address"),
+        (["--host", "http://127.0.0.1:9"], "does not answer"),
+        (["--tags", "nosuchkind"], "no kind"),
+        (["--processes", "2"], "not supported"),
+        (["--testbed-model", "/no/such/file.gguf"], "file.gguf"),
+        (["--runs", "/proc/nowhere"], "--runs"),
+    ],
+)
+def test_what_is_wrong_ends_with_64_before_any_load(tmp_path: Path, arguments: list[str], told: str):
+    with locust(tmp_path, "--headless", "-t", "5s", *arguments) as process:
+        assert process.wait(60) == 64, output(tmp_path)
+    assert told in output(tmp_path)
+    assert "Traceback" not in output(tmp_path)
+
+
+def test_tags_choose_kinds(tmp_path: Path):
+    with locust(tmp_path, "--headless", "-t", "8s", "--tags", "structured_json") as process:
+        assert process.wait(90) == 0, output(tmp_path)
+    assert set(document(the_run(tmp_path) / "raw.json")["iterations"]) == {"structured_json"}
+
+
+def test_two_starts_from_the_web_ui_are_two_runs(tmp_path: Path, unused_port: int):
+    import httpx
+
+    with locust(tmp_path, "--web-port", str(unused_port)) as process:
+        ui = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60, trust_env=False)
+        wait_for(lambda: "Starting web interface" in output(tmp_path), 30)
+        for number in (1, 2):
+            wait_for(lambda: _answers(ui), 20)
+            assert ui.post("/swarm", data={"user_count": 2, "spawn_rate": 2}).json()["success"]
+            wait_for(
+                lambda n=number: (
+                    (tmp_path / "runs").exists() and len(list((tmp_path / "runs").iterdir())) == n
+                )
+            )
+            loaded(tmp_path, 2)
+            ui.get("/stop")
+            wait_for(lambda: verify(the_run(tmp_path)).sealed, 60)
+            time.sleep(1.1)  # a run's name has seconds
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+    runs = sorted((tmp_path / "runs").iterdir())
+    assert len(runs) == 2
+    assert all(verify(run).problems == () for run in runs)
+
+
+def _answers(ui) -> bool:
+    import httpx
+
+    try:
+        return ui.get("/").status_code == 200
+    except httpx.HTTPError:
+        return False
