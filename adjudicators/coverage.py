@@ -61,7 +61,7 @@ class Coverage(Adjudicator):
             outcome,
             answer,
             figures=(Figure(name="duration", value=lasted, unit="s"),),
-            limit=f"{self.duration:.0%} of {planned} s",
+            limit=f"{self.duration:.0%} of {planned or 0:g} s" if planned else "",
             limit_source="policy, plan",
         )
 

@@ -108,16 +108,21 @@ class Whole(Adjudicator):
         )
 
     def _kernel_log(self, evidence: Evidence) -> Finding:
+        """Lost records are a gap in the evidence. Whether it must be seen at all, coverage decides."""
         gaps = [k for k in evidence.kernel if k.gap]
         lost = sum(k.gap for k in gaps)
+        seen = evidence.kernel or any(s.state == "value" for s in evidence.samples.get("kernel_log", ()))
+        if gaps:
+            answer = f"{counted(lost, 'record')} of the kernel log were lost in {counted(len(gaps), 'gap')}."
+        else:
+            answer = "It has no gap." if seen else "The kernel log was not seen."
         return finding(
             self,
             "kernel log",
-            Outcome.INCONCLUSIVE if gaps else Outcome.PASS,
-            f"{counted(lost, 'record')} of the kernel log were lost in {counted(len(gaps), 'gap')}."
-            if gaps
-            else "It has no gap.",
-            figures=(Figure(name="lost", value=lost, n=len(evidence.kernel)),),
+            Outcome.PASS if seen and not gaps else Outcome.INCONCLUSIVE,
+            answer,
+            figures=(Figure(name="lost", value=lost if seen else None, n=len(evidence.kernel)),),
+            critical=bool(gaps),
         )
 
     def _totals(self, evidence: Evidence) -> Finding:

@@ -29,7 +29,7 @@ class Generator(Adjudicator):
     """
 
     cpu: Ratio = Ratio(0.85)
-    lag: Seconds = Seconds(0.25)
+    lag: Seconds = Seconds(0.5)
     lag_max: Seconds = Seconds(2)
     slip: Seconds = Seconds(1)
 

@@ -17,6 +17,8 @@ from soakproof.judge import (
 )
 from soakproof.records import Exchange, Opened
 
+OVERLAP = "isolation.overlap"  # count of the iterations that ask two clients at once
+
 
 @dataclass(frozen=True)
 class Leak:
@@ -52,51 +54,49 @@ class Isolation(Adjudicator):
         answered = [e for e in evidence.exchanges if _said(e)]
         dropped = [e for e in evidence.exchanges if e.token_events and not _said(e)]
         leaks = [leak for e in answered for leak in _leaks(e, owners)]
-        figures = [
-            Figure(name="leaks", value=len(leaks), n=len(answered)),
-            Figure(name="secrets", value=len(owners)),
-            Figure(name="answers not kept", value=len(dropped), n=len(evidence.exchanges)),
-        ]
+        ages = [leak.age for leak in leaks if leak.age is not None]
         if leaks:
             outcome, answer = Outcome.FAIL, _story(leaks)
-            ages = [leak.age for leak in leaks if leak.age is not None]
-            figures += [Figure(name="greatest age", value=max(ages), unit="s", n=len(ages))] if ages else []
         elif not owners or not answered:
             outcome = Outcome.INCONCLUSIVE
-            answer = (
-                f"Nothing to look for: {counted(len(owners), 'secret')}, {counted(len(answered), 'answer')}."
-            )
+            answer = f"Nothing to look for: {counted(len(owners), 'secret')}, {len(answered)} answers."
         elif dropped:
             outcome = Outcome.INCONCLUSIVE
             answer = f"Not searched: the texts of {counted(len(dropped), 'answer')} were not kept."
         else:
             outcome = Outcome.PASS
-            answer = f"None of {len(owners)} secrets stood in any of {len(answered)} other answers."
+            answer = f"None of {len(owners)} secrets stood in another's answer, of {len(answered)} searched."
         return finding(
             self,
             "foreign",
             outcome,
             answer,
-            figures=tuple(figures),
+            figures=(
+                Figure(name="leaks", value=len(leaks), n=len(answered)),
+                Figure(name="secrets", value=len(owners)),
+                Figure(name="answers not kept", value=len(dropped), n=len(evidence.exchanges)),
+                *(Figure(name="greatest age", value=max(ages), unit="s", n=len(ages)) for _ in ages[:1]),
+            ),
             limit="no leak",
             exchanges=ids(id for leak in leaks for id in (leak.reader.id, leak.owner.id)),
             fault="server" if leaks else "",
         )
 
     def _overlap(self, evidence: Evidence) -> Finding:
-        pairs, inside = _pairs_at_once(evidence.exchanges), 0.0
-        for iteration in evidence.iterations:
-            inside += sum(n for name, n in iteration.counts.items() if name == "isolation.overlap")
-        enough = pairs >= self.overlaps
+        """Over the run, and within the iterations that were made for it."""
+        pairs = _pairs_at_once(evidence.exchanges)
+        within = [i.counts[OVERLAP] for i in evidence.iterations if OVERLAP in i.counts]
+        enough = pairs >= self.overlaps and (not within or sum(within) > 0)
+        told = f"; iterations of isolation counted {sum(within):g} in {len(within)}" if within else ""
         return finding(
             self,
             "overlap",
             Outcome.PASS if enough else Outcome.INCONCLUSIVE,
-            f"{counted(pairs, 'pair')} of answers were generated at the same time"
+            f"{counted(pairs, 'pair')} of answers were generated at the same time{told}"
             f"{'' if enough else ', so nothing is shown of requests beside each other'}.",
             figures=(
                 Figure(name="pairs at once", value=pairs, n=len(evidence.exchanges)),
-                Figure(name="isolation.overlap", value=inside, n=len(evidence.iterations)),
+                Figure(name=OVERLAP, value=sum(within) if within else None, n=len(within)),
             ),
             limit=f"at least {self.overlaps}",
             limit_source="policy",

@@ -1,7 +1,7 @@
 """Evidence: touched is an error, incomplete is inconclusive, whole is a pass."""
 
 import pytest
-from judging import adjudicate, event, evidence, exchange, kernel, opened
+from judging import adjudicate, event, evidence, exchange, kernel, opened, sample
 
 from soakproof.judge import Outcome
 
@@ -85,6 +85,14 @@ def test_a_gap_in_the_kernel_log_is_inconclusive() -> None:
     found = adjudicate("evidence", evidence(kernel(), kernel(gap=40), kernel(gap=2)))["kernel log"]
     assert found.outcome is Outcome.INCONCLUSIVE
     assert found.answer == "42 records of the kernel log were lost in 2 gaps."
+
+
+def test_a_kernel_log_that_was_not_seen_has_no_known_gaps() -> None:
+    denied = sample("kernel_log", state="denied", reason="needs CAP_SYSLOG")
+    found = adjudicate("evidence", evidence(exchange(), denied))["kernel log"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False)
+    quiet = adjudicate("evidence", evidence(exchange(), sample("kernel_log", reader="kmsg")))["kernel log"]
+    assert (quiet.outcome, quiet.answer) == (Outcome.PASS, "It has no gap.")
 
 
 @pytest.mark.parametrize(("theirs", "outcome"), [(1, Outcome.PASS), (2, Outcome.INCONCLUSIVE)])

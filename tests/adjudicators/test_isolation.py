@@ -19,7 +19,7 @@ def pair(**second):
 def test_answers_with_their_own_secrets_only_are_silent() -> None:
     found = adjudicate("isolation", evidence(pair(), iteration("isolation", overlap=1)))
     assert found["foreign"].outcome is Outcome.PASS
-    assert found["foreign"].answer == "None of 2 secrets stood in any of 2 other answers."
+    assert found["foreign"].answer == "None of 2 secrets stood in another's answer, of 2 searched."
     assert found["overlap"].outcome is Outcome.PASS
     assert [(f.name, f.value) for f in found["overlap"].figures] == [
         ("pairs at once", 1),
@@ -93,6 +93,12 @@ def test_requests_one_after_the_other_show_nothing_of_isolation() -> None:
     assert found["overlap"].outcome is Outcome.INCONCLUSIVE
     assert "nothing is shown" in found["overlap"].answer
     assert found["foreign"].outcome is Outcome.PASS
+
+
+def test_iterations_whose_own_pairs_never_overlapped_show_nothing() -> None:
+    found = adjudicate("isolation", evidence(pair(), iteration("isolation", overlap=0)))["overlap"]
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "iterations of isolation counted 0 in 1" in found.answer
 
 
 def test_every_pair_at_once_is_counted() -> None:
