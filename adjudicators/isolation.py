@@ -75,7 +75,7 @@ class Isolation(Adjudicator):
                 Figure(name="leaks", value=len(leaks), n=len(answered)),
                 Figure(name="secrets", value=len(owners)),
                 Figure(name="answers not kept", value=len(dropped), n=len(evidence.exchanges)),
-                *(Figure(name="greatest age", value=max(ages), unit="s", n=len(ages)) for _ in ages[:1]),
+                Figure(name="greatest age of a leak", value=max(ages, default=None), unit="s", n=len(ages)),
             ),
             limit="no leak",
             exchanges=ids(id for leak in leaks for id in (leak.reader.id, leak.owner.id)),

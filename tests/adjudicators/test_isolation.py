@@ -43,7 +43,7 @@ def test_an_old_secret_is_told_with_its_age_two_days_later() -> None:
     found = adjudicate("isolation", evidence(old, late))["foreign"]
     assert found.outcome is Outcome.FAIL
     assert "belongs to old (memory 1 ask), ended 172800.0 s before." in found.answer
-    assert ("greatest age", 172_800.0, "s") in [(f.name, f.value, f.unit) for f in found.figures]
+    assert ("greatest age of a leak", 172_800.0, "s") in [(f.name, f.value, f.unit) for f in found.figures]
 
 
 def test_a_cancelled_requests_secret_is_known_too() -> None:
