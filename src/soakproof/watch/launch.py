@@ -54,6 +54,7 @@ class Watch:
             raise SoakproofError(f"the watch did not start (status {status}): {watch._words()}")
         return watch
 
+    @property
     def alive(self) -> bool:
         return self._child.poll() is None
 
@@ -90,7 +91,7 @@ class Watch:
         """Wait for a condition, as long as the child lives and the time lasts."""
         until = time.monotonic() + timeout
         while not condition():
-            if not self.alive() or time.monotonic() > until:
+            if not self.alive or time.monotonic() > until:
                 return condition()
             time.sleep(_LOOK_S)
         return True

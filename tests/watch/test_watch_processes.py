@@ -1,0 +1,258 @@
+"""The target's processes: on a written tree, and real ones that are killed and started again."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import trio
+
+from soakproof.watch.known import Known
+from soakproof.watch.process import find_listener, read_boot_time, read_process
+from soakproof.watch.processes import Processes
+from soakproof.watch.settings import WatchConfig
+from soakproof.watch.source import Happening, Reading
+
+TREE = Path(__file__).parent / "trees" / "gfx1151" / "proc"
+LEMONADE = {"kind": "lemonade", "base_url": "http://localhost:13305", "model_resolved": "Main"}
+needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's /proc")
+
+
+@pytest.fixture
+def proc(tmp_path: Path) -> Path:
+    """The written tree with open files: pid 4100 listens on 13305."""
+    root = tmp_path / "proc"
+    shutil.copytree(TREE, root)
+    for pid, inodes in {4100: (778899,), 4242: (778900, 5, 6)}.items():
+        (root / f"{pid}/fd").mkdir()
+        for number, inode in enumerate(inodes):
+            (root / f"{pid}/fd/{number}").symlink_to(f"socket:[{inode}]")
+    return root
+
+
+def watching(proc: Path, **config: Any) -> tuple[Processes, Known]:
+    made = WatchConfig(proc_root=str(proc), **{"target": LEMONADE, **config})
+    known = Known(made)
+    return Processes(made, known), known
+
+
+def look(processes: Processes) -> tuple[dict[str, Reading], list[Happening]]:
+    async def once() -> Sequence[Reading | Happening]:
+        return await processes.read()
+
+    found = trio.run(once)
+    readings = {r.source: r for r in found if isinstance(r, Reading)}
+    return readings, [h for h in found if isinstance(h, Happening)]
+
+
+def restart(proc: Path, pid: int, new_pid: int, start_ticks: int) -> None:
+    """The same process again under another pid and start time."""
+    (proc / str(pid)).rename(proc / str(new_pid))
+    stat = (proc / f"{new_pid}/stat").read_text().split(" ")
+    stat[0] = str(new_pid)
+    (proc / f"{new_pid}/stat").write_text(" ".join(stat).replace(" 130000 ", f" {start_ticks} "))
+
+
+def test_front_by_its_port_and_backend_by_the_health_document(proc: Path) -> None:
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    readings, happened = look(processes)
+    assert happened == []
+    assert readings["process:front"].values["name"] == "lemonade (v11)"
+    hz = os.sysconf("SC_CLK_TCK")
+    assert readings["process:backend"].values == {
+        "pid": 4242,
+        "created": round(1790000000 + 130000 / hz, 2),
+        "name": "llama-server",
+        "state": "R",
+        "rss_bytes": 10000000 * 1024,
+        "rss_anon_bytes": 9000000 * 1024,
+        "swap_bytes": 500000 * 1024,
+        "fds": 3,
+        "threads": 18,
+        "cpu_seconds": round(100000 / hz, 2),
+    }
+
+
+def test_a_new_pid_is_a_restart(proc: Path) -> None:
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    look(processes)
+    restart(proc, 4242, 4343, 190000)
+    known.update([{"model_name": "Main", "pid": 4343}])
+    readings, happened = look(processes)
+    assert readings["process:backend"].values["pid"] == 4343
+    (event,) = happened
+    assert event.what == "restart"
+    assert {k: event.details[k] for k in ("role", "was_pid", "is_pid")} == {
+        "role": "backend",
+        "was_pid": 4242,
+        "is_pid": 4343,
+    }
+    assert look(processes)[1] == []
+
+
+def test_the_same_pid_with_another_start_time_is_a_restart(proc: Path) -> None:
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    look(processes)
+    restart(proc, 4242, 4242, 999000)
+    (event,) = look(processes)[1]
+    assert (event.what, event.details["was_pid"], event.details["is_pid"]) == ("restart", 4242, 4242)
+    assert event.details["is_created"] > event.details["was_created"]
+
+
+def test_a_process_that_vanishes_is_told_once(proc: Path) -> None:
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    look(processes)
+    shutil.rmtree(proc / "4242")
+    readings, (event,) = look(processes)
+    assert (event.what, event.details["role"], event.details["pid"]) == ("vanished", "backend", 4242)
+    assert (readings["process:backend"].state, readings["process:backend"].reason) == (
+        "error",
+        "process 4242 is gone",
+    )
+    assert look(processes)[1] == []
+    known.update([])  # the health document drops it, too
+    readings, happened = look(processes)
+    assert ("process:backend" in readings, happened) == (False, [])
+
+
+def test_a_backend_that_health_forgot_is_watched_until_it_is_gone(proc: Path) -> None:
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    look(processes)
+    known.update([])
+    assert look(processes)[0]["process:backend"].values["pid"] == 4242
+
+
+def test_a_zombie_is_gone(proc: Path) -> None:
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    look(processes)
+    stat = proc / "4242/stat"
+    stat.write_text(stat.read_text().replace(" R ", " Z "))
+    assert [h.what for h in look(processes)[1]] == ["vanished"]
+
+
+def test_an_unseen_listener_is_taken_to_be_the_backends_parent(proc: Path) -> None:
+    shutil.rmtree(proc / "4100/fd")
+    (proc / "4100/fd").mkdir()
+    processes, known = watching(proc)
+    readings, _ = look(processes)
+    assert readings["process:front"].state == "denied"
+    assert "13305" in readings["process:front"].reason
+    known.update([{"model_name": "Main", "pid": 4242}])
+    look(processes)
+    assert look(processes)[0]["process:front"].values["pid"] == 4100
+
+
+def test_pids_that_were_given(proc: Path) -> None:
+    processes, _ = watching(proc, server_pids=(4100, 4242))
+    readings, _ = look(processes)
+    assert {s: r.values["pid"] for s, r in readings.items()} == {
+        "process:front": 4100,
+        "process:front-2": 4242,
+    }
+
+
+def test_a_bare_llamacpp_is_the_backend(proc: Path) -> None:
+    target = {"kind": "llamacpp", "base_url": "http://127.0.0.1:13305", "backend_pid": 4242}
+    readings, _ = look(watching(proc, target=target)[0])
+    assert {s: r.values["pid"] for s, r in readings.items()} == {"process:backend": 4242}
+
+
+def test_a_hung_process_file_delays_no_other(proc: Path) -> None:
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    look(processes)
+    (proc / "4242/status").unlink()
+    os.mkfifo(proc / "4242/status")
+    readings, happened = look(processes)
+    assert readings["process:backend"].state == "timeout"
+    assert readings["process:front"].state == "value"
+    assert happened == []
+
+
+def test_a_target_elsewhere_has_no_processes_here(proc: Path) -> None:
+    target = {**LEMONADE, "base_url": "http://192.0.2.1:13305"}
+    readings, _ = look(watching(proc, target=target)[0])
+    assert [(s, r.state) for s, r in readings.items()] == [("process", "unsupported")]
+
+
+def test_a_torn_stat_is_an_error(proc: Path) -> None:
+    (proc / "4100/stat").write_text("4100 (lemonade")
+    readings, _ = look(watching(proc)[0])
+    assert readings["process:front"].state == "error"
+
+
+@needs_linux
+def test_this_very_process_agrees_with_psutil() -> None:
+    root, own = Path("/proc"), psutil.Process()
+    state = read_process(root, own.pid, read_boot_time(root))
+    assert state is not None
+    assert state.values["created"] == pytest.approx(own.create_time(), abs=0.02)
+    assert state.values["name"] == own.name()[:15]
+    assert state.parent == own.ppid()
+    assert state.values["threads"] >= 1
+    assert state.values["rss_bytes"] == pytest.approx(own.memory_info().rss, rel=0.1)
+
+
+SERVE = """
+import socket, time
+listening = socket.create_server(("127.0.0.1", {port}))
+print("listening", flush=True)
+time.sleep(600)
+"""
+
+
+def start_server(port: int) -> "subprocess.Popen[bytes]":
+    """A real process that listens."""
+    child = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    with child.stdout:
+        assert child.stdout.readline() == b"listening\n"
+    return child
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@needs_linux
+def test_a_real_server_killed_and_started_again_is_found_by_its_port() -> None:
+    port = free_port()
+    first = start_server(port)
+    target = {"kind": "llamacpp", "base_url": f"http://127.0.0.1:{port}"}
+    config = WatchConfig(target=target)
+    processes = Processes(config, Known(config))
+    try:
+        assert find_listener(Path("/proc"), port) == first.pid
+        readings, _ = look(processes)
+        assert readings["process:backend"].values["pid"] == first.pid
+        first.kill()
+        first.wait()
+        assert [h.what for h in look(processes)[1]] == ["vanished"]
+        second = start_server(port)
+    finally:
+        first.kill()
+        first.wait()
+    try:
+        (event,) = look(processes)[1]
+        assert (event.what, event.details["was_pid"], event.details["is_pid"]) == (
+            "restart",
+            first.pid,
+            second.pid,
+        )
+    finally:
+        second.kill()
+        second.wait()
