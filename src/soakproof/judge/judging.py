@@ -10,9 +10,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 
+from soakproof.judge.comparing import set_beside
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Adjudicator, Finding, Outcome, Verdict, merge
-from soakproof.judge.identity import Comparison, compare, identity, same_run
+from soakproof.judge.identity import identity
 from soakproof.judge.notproven import not_proven
 from soakproof.judge.rawfindings import raw_findings
 from soakproof.judge.reconsider import entry_findings, reconsider
@@ -29,7 +30,7 @@ def judge(
 ) -> Verdict:
     """The verdict on a run. ``judged_at`` decides, by its UTC date, which reconsiderations have expired."""
     moment = judged_at.astimezone(UTC)
-    compared, usable, about_baseline = _compared(evidence, policy, baseline)
+    comparison, usable, about_baseline = set_beside(evidence, policy, baseline)
     own = {name: run_safely(name, rule.adjudicator, evidence, usable) for name, rule in policy.rules.items()}
     reconsidered = reconsider(
         policy.reconsider, evidence.raw, [f for found in own.values() for f in found], moment.date()
@@ -54,7 +55,7 @@ def judge(
         reconsidered=reconsidered,
         not_proven=not_proven(evidence, usable),
         identity=identity(evidence),
-        changed=compared.changed,
+        changed=comparison.changed,
         versions={**(versions or {}), **policy.digests},
     )
 
@@ -86,65 +87,18 @@ def _weighed(finding: Finding, policy: Policy) -> Finding:
     return replace(finding, critical=finding.critical and policy.rules[finding.adjudicator].critical)
 
 
-def _compared(
-    evidence: Evidence, policy: Policy, baseline: Evidence | None
-) -> tuple[Comparison, Evidence | None, tuple[Finding, ...]]:
-    """The comparison, the baseline if adjudicators may use it, and what there is to say about it."""
-    question = "Is there a baseline that this run can be compared with?"
-    if baseline is None:
-        missing = _remark(
-            "identity",
-            "baseline",
-            question,
-            Outcome.INCONCLUSIVE,
-            "The policy requires a baseline; none was given.",
-        )
-        return Comparison(), None, (missing,) if policy.baseline_required else ()
-    compared = compare(evidence, baseline, policy.roles)
-    against = _unfit(evidence, baseline)
-    if not against and not compared.comparable:
-        told = "; ".join((*compared.differ, *compared.unknown))
-        against = f"not comparable: {told}. A policy can move a field's role: [identity] noted = [...]"
-    outcome = Outcome.INCONCLUSIVE if against else Outcome.PASS
-    answer = f"{baseline.id}: {against}." if against else _comparable(baseline, policy, compared)
-    finding = _remark("identity", "baseline", question, outcome, answer)
-    return compared, None if against else baseline, (finding,)
-
-
-def _comparable(baseline: Evidence, policy: Policy, compared: Comparison) -> str:
-    told = [f"{baseline.id}: every field that must be the same is the same"]
-    if compared.remarks:
-        told.append(f"not known: {', '.join(compared.remarks)}")
-    if policy.roles:
-        told.append(f"moved by the policy: {', '.join(f'{n} to {r}' for n, r in policy.roles.items())}")
-    return "; ".join(told) + "."
-
-
-def _unfit(evidence: Evidence, baseline: Evidence) -> str:
-    """Why a baseline is no evidence to compare with, whatever it measured; empty when it is."""
-    if same_run(evidence, baseline):
-        return "it is the run itself"
-    broken = [*baseline.seal_problems, *baseline.problems]
-    if broken:
-        return f"it is not what was sealed: {broken[0]}"
-    outcome = (baseline.raw or {}).get("outcome")
-    if outcome not in ("clean", "failed"):
-        return f"it is no finished run: its raw outcome is {outcome or 'missing'}"
-    return "it was sealed after a crash" if baseline.recovered else ""
-
-
 def _integrity(evidence: Evidence) -> tuple[Finding, ...]:
     """What no policy can leave out: evidence that is not what was sealed carries no verdict."""
     broken = [*evidence.seal_problems, *evidence.problems]
     if evidence.recovered:
-        broken.append(
-            "it was sealed by `soakproof recover` after a crash: what was lost at its end is unknown"
-        )
+        broken.append("a part of it was sealed after a crash: what was lost at its end is unknown")
     if not broken:
         return ()
+    touched = any("not sealed" not in problem for problem in evidence.seal_problems)
+    outcome = Outcome.ERROR if touched else Outcome.INCONCLUSIVE
     more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
     answer = f"No: {'; '.join(broken[:3])}{more}."
-    return (_remark("seal", "evidence", "Is the evidence as it was sealed?", Outcome.INCONCLUSIVE, answer),)
+    return (_remark("seal", "evidence", "Is the evidence as it was sealed?", outcome, answer),)
 
 
 def _remark(adjudicator: str, subject: str, question: str, outcome: Outcome, answer: str) -> Finding:

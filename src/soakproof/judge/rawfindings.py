@@ -1,5 +1,6 @@
 """What the run's own judgement (raw.json) means for the verdict. It is shown and never changed. No I/O."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -62,24 +63,32 @@ def _failed(failures: list[str], by_threshold: bool, functional: bool) -> Findin
 
 def _failures(raw: Mapping[str, Any]) -> Iterator[str]:
     """Raw failures other than thresholds, in words."""
-    checks = raw.get("checks") or {}
-    for name, counts in sorted(checks.items()) if isinstance(checks, Mapping) else ():
-        failed = counts.get("fail") if isinstance(counts, Mapping) else None
-        if failed:
-            yield f"{failed} x {name}"
-    failed = (raw.get("exchanges") or {}).get("fail")
+    for name, counts in sorted(_mapping(raw.get("checks")).items()):
+        if _count(counts, "fail"):
+            yield f"{_count(counts, 'fail')} x {name}"
+    failed = _count(raw.get("exchanges"), "fail")
     if failed:
         yield f"{failed} failed exchanges"
-    for kind, ends in sorted((raw.get("iterations") or {}).items()):
-        broken = ends.get("broken") if isinstance(ends, Mapping) else None
-        if broken:
-            yield f"{broken} broken iterations of {kind}"
+    for kind, ends in sorted(_mapping(raw.get("iterations")).items()):
+        if _count(ends, "broken"):
+            yield f"{_count(ends, 'broken')} broken iterations of {kind}"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _count(counts: Any, name: str) -> int:
+    found = _number(_mapping(counts).get(name))
+    return int(found) if found is not None and found < 2**53 else 0
 
 
 def _threshold(told: Mapping[str, Any], overruled: set[str]) -> Finding:
     name, that = str(told.get("name")), str(told.get("that"))
     outcome = _OUTCOMES.get(str(told.get("outcome")), Outcome.INCONCLUSIVE)
-    failures = [f for f in told.get("failures") or () if isinstance(f, Mapping)]
+    listed = told.get("failures")
+    failures = [f for f in listed if isinstance(f, Mapping)] if isinstance(listed, (list, tuple)) else []
+    n = _number(told.get("n"))
     settled = outcome is Outcome.FAIL and name in overruled
     return Finding(
         adjudicator=RAW,
@@ -92,7 +101,7 @@ def _threshold(told: Mapping[str, Any], overruled: set[str]) -> Finding:
                 name=name,
                 value=_number(told.get("observed")),
                 unit=str(told.get("unit") or ""),
-                n=told.get("n"),
+                n=None if n is None else int(n),
             ),
         ),
         limit=that,
@@ -108,6 +117,7 @@ def _told(told: Mapping[str, Any], outcome: Outcome, failures: int, settled: boo
         return "It was kept."
     if outcome is Outcome.INCONCLUSIVE:
         return f"It could not be judged: {reason or 'no reason is told'}."
+    failures = max(failures, _count(told, "failed"))
     count = f": {failures} failure{'s' if failures != 1 else ''}" if failures else ""
     return f"It failed{count}{f' ({reason})' if reason else ''}." + (
         " The failure stands, and the policy reconsiders it." if settled else ""
@@ -127,10 +137,11 @@ def _outcome(outcome: Outcome, answer: str, *, critical: bool = True, fault: str
 
 
 def _reason(raw: Mapping[str, Any]) -> str:
-    ended = raw.get("ended")
-    reason = ended.get("reason") if isinstance(ended, Mapping) else None
+    reason = _mapping(raw.get("ended")).get("reason")
     return f": {reason}" if reason else ""
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if math.isfinite(value) else None

@@ -41,7 +41,7 @@ def _weigh(
 
 
 def _not_needed(entry: Reconsider, raw: Mapping[str, Any] | None) -> str:
-    named = [t for t in thresholds(raw) if t.get("name") == entry.threshold]
+    named = [t for t in thresholds(raw) if str(t.get("name")) == entry.threshold]
     if not named:
         checks = (raw or {}).get("checks")
         is_check = isinstance(checks, Mapping) and entry.threshold in checks
@@ -84,7 +84,7 @@ def _counts(finding: Finding) -> bool:
 
 def entry_findings(results: Iterable[Reconsidered], raw: Mapping[str, Any] | None) -> tuple[Finding, ...]:
     """Each entry as a finding: one that was needed and does not apply decides; the others are told."""
-    failed = {t.get("name") for t in thresholds(raw) if t.get("outcome") != "pass"}
+    failed = {str(t.get("name")) for t in thresholds(raw) if t.get("outcome") != "pass"}
     return tuple(_finding(result, needed=result.threshold in failed) for result in results)
 
 

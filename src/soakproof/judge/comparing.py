@@ -1,0 +1,58 @@
+"""Whether a run has a baseline that it may be compared with. Pure; no I/O.
+
+A baseline that is not comparable, or is no sound evidence itself, is withheld from every adjudicator.
+"""
+
+from soakproof.judge.evidence import Evidence
+from soakproof.judge.finding import Finding, Outcome
+from soakproof.judge.identity import Comparison, compare, same_run
+from soakproof.judge.rules import Policy
+
+
+def set_beside(
+    evidence: Evidence, policy: Policy, baseline: Evidence | None
+) -> tuple[Comparison, Evidence | None, tuple[Finding, ...]]:
+    """The comparison, the baseline if adjudicators may use it, and what there is to say about it."""
+    if baseline is None:
+        missing = _finding(Outcome.INCONCLUSIVE, "The policy requires a baseline; none was given.")
+        return Comparison(), None, (missing,) if policy.baseline_required else ()
+    compared = compare(evidence, baseline, policy.roles)
+    against = _unfit(evidence, baseline)
+    if not against and not compared.comparable:
+        told = "; ".join((*compared.differ, *compared.unknown))
+        against = f"not comparable: {told}. A policy can move a field's role: [identity] noted = [...]"
+    outcome = Outcome.INCONCLUSIVE if against else Outcome.PASS
+    answer = f"{baseline.id}: {against}." if against else _comparable(baseline, policy, compared)
+    return compared, None if against else baseline, (_finding(outcome, answer),)
+
+
+def _comparable(baseline: Evidence, policy: Policy, compared: Comparison) -> str:
+    told = [f"{baseline.id}: every field that must be the same is the same"]
+    if compared.remarks:
+        told.append(f"not known: {', '.join(compared.remarks)}")
+    if policy.roles:
+        told.append(f"moved by the policy: {', '.join(f'{n} to {r}' for n, r in policy.roles.items())}")
+    return "; ".join(told) + "."
+
+
+def _unfit(evidence: Evidence, baseline: Evidence) -> str:
+    """Why a baseline is no evidence to compare with, whatever it measured; empty when it is."""
+    if same_run(evidence, baseline):
+        return "it is the run itself"
+    broken = [*baseline.seal_problems, *baseline.problems]
+    if broken:
+        return f"it is not what was sealed: {broken[0]}"
+    outcome = (baseline.raw or {}).get("outcome")
+    if outcome not in ("clean", "failed"):
+        return f"it is no finished run: its raw outcome is {outcome or 'missing'}"
+    return "it was sealed after a crash" if baseline.recovered else ""
+
+
+def _finding(outcome: Outcome, answer: str) -> Finding:
+    return Finding(
+        adjudicator="identity",
+        subject="baseline",
+        question="Is there a baseline that this run can be compared with?",
+        outcome=outcome,
+        answer=answer,
+    )

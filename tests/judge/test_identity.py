@@ -1,0 +1,182 @@
+"""Identity: what must match, what may differ, and that missing is neither equal nor different."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judging import evidence, exchange
+
+from soakproof.judge import Evidence
+from soakproof.judge.identity import FIELDS, compare, identity, option, same_run
+
+COMMAND = [
+    "/opt/llama/llama-server",
+    "-m",
+    "/models/Qwen4-Exp-Q8_0-00001-of-00003.gguf",
+    "--ctx-size",
+    "524288",
+    "--port",
+    "8001",
+    "--api-key",
+    "hunter2",
+    "-ctk",
+    "q8_0",
+    "-ctv",
+    "q8_0",
+    "-np",
+    "2",
+]
+
+
+def run(id: str = "now", *, target: dict[str, Any] | None = None, **more: Any) -> Evidence:
+    told = {"launch_command": COMMAND, "model_resolved": "user.Qwen4-v13", **(target or {})}
+    document = {
+        "host": {"machine": "abc", "cpu": "AMD", "memory_bytes": 131_000_000_000, "kernel": "6.17"},
+        "digests": {"plan": "p1", "prompts": {"a.txt": "1"}, "scenarios": {"b.py": "2"}},
+        **more,
+    }
+    return evidence(exchange(), target=told, run=document, id=id)
+
+
+def test_identity_is_read_from_the_target() -> None:
+    told = identity(run())
+    assert told["model"] == "Qwen4-Exp-Q8_0-00001-of-00003"
+    assert told["quantisation"] == "Q8_0"
+    assert told["cache_type"] == "K q8_0, V q8_0"
+    assert told["slots"] == 2
+
+
+def test_addresses_model_paths_and_keys_are_no_launch_arguments() -> None:
+    told = identity(run())["launch_arguments"]
+    assert told == "--ctx-size 524288 -ctk q8_0 -ctv q8_0 -np 2"
+    moved = [word.replace("8001", "8002").replace("/models", "/mnt") for word in COMMAND]
+    assert compare(run(), run("was", target={"launch_command": moved}), {}).changed == ()
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (["x", "--cache-ram", "256"], "256"),
+        (["x", "--cache-ram=256"], "256"),
+        (["x", "-cram", "1", "-cram", "2"], "2"),
+        (["x", "--cache-ram"], None),
+        (["x", "--cache-ram-other", "1"], None),
+        ([], None),
+    ],
+)
+def test_an_option_is_read_in_all_its_forms(command: list[str], found: str | None) -> None:
+    assert option(command, "--cache-ram", "-cram") == found
+
+
+def test_equal_runs_compare() -> None:
+    found = compare(run(), run("was"), {})
+    assert found.comparable
+    assert found.changed == ()
+
+
+@pytest.mark.parametrize(
+    ("over", "told"),
+    [
+        ({"target": {"launch_command": [*COMMAND, "-m", "/models/Gemma-Q4_K_M.gguf"]}}, "model (file)"),
+        ({"target": {"slot_context": 8192}}, "slot_context: 8192 then, 16384 now"),
+        ({"target": {"slots": 1}}, "slots"),
+        ({"digests": {"plan": "p2", "prompts": {"a.txt": "1"}, "scenarios": {"b.py": "2"}}}, "plan (digest)"),
+        ({"digests": {"plan": "p1", "prompts": {"a.txt": "9"}, "scenarios": {"b.py": "2"}}}, "prompts"),
+        ({"host": {"machine": "other", "cpu": "AMD", "memory_bytes": 131_000_000_000}}, "host (machine)"),
+        ({"host": {"machine": "abc", "cpu": "AMD", "memory_bytes": 65_000_000_000}}, "memory"),
+    ],
+)
+def test_a_field_that_must_match_and_does_not_is_named(over: dict[str, Any], told: str) -> None:
+    found = compare(run(), run("was", **over), {})
+    assert not found.comparable
+    assert any(told in difference for difference in found.differ)
+
+
+def test_a_kernel_that_keeps_a_little_more_memory_is_the_same_host() -> None:
+    host = {"machine": "abc", "cpu": "AMD", "memory_bytes": 130_700_000_000, "kernel": "6.17"}
+    assert compare(run(), run("was", host=host), {}).comparable
+
+
+def test_a_new_profile_of_the_same_file_is_the_same_model() -> None:
+    found = compare(run(), run("was", target={"model_resolved": "user.Qwen4-v12"}), {})
+    assert found.comparable
+    assert [(c["field"], c["role"]) for c in found.changed] == [("model_name", "noted")]
+
+
+def test_a_digest_outranks_names() -> None:
+    same, other = {"model_digest": "d1"}, {"model_digest": "d2"}
+    renamed = {**same, "launch_command": ["llama-server", "-m", "/x/Renamed-Q8_0.gguf", *COMMAND[3:]]}
+    assert compare(run(target=same), run("was", target=renamed), {}).comparable
+    assert not compare(run(target=same), run("was", target=other), {}).comparable
+    assert compare(
+        run(target=same), run("was"), {}
+    ).comparable  # only one knows a digest: the file's name decides
+
+
+def test_a_field_that_one_run_does_not_tell_is_not_equal() -> None:
+    found = compare(run(), run("was", host={"kernel": "6.17"}), {})
+    assert not found.comparable
+    assert "host: told by this run only" in found.unknown
+    assert "memory: told by this run only" in found.unknown
+
+
+def test_a_field_that_neither_tells_is_remarked_and_does_not_stand_in_the_way() -> None:
+    found = compare(run(host={}), run("was", host={}), {})
+    assert found.comparable
+    assert "host: told by neither run" in found.remarks
+
+
+def test_what_is_under_test_may_differ_and_is_listed_with_unknown_for_missing() -> None:
+    found = compare(run(target={"build": "b2", "version": "11.8"}), run("was"), {})
+    assert found.comparable
+    assert {c["field"]: (c["was"], c["is"]) for c in found.changed} == {
+        "backend_build": ("b1", "b2"),
+        "front_version": ("unknown", "11.8"),
+    }
+
+
+def test_a_policy_moves_a_field_and_the_difference_stays_in_sight() -> None:
+    was = run("was", target={"slot_context": 8192})
+    found = compare(run(), was, {"slot_context": "under_test"})
+    assert found.comparable
+    assert found.changed == ({"field": "slot_context", "role": "under_test", "was": 8192, "is": 16384},)
+    stricter = compare(run(target={"build": "b2"}), run("was"), {"backend_build": "same"})
+    assert not stricter.comparable
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["target", "host", "plan", "digests", "around", "versions", "boot_id"]),
+        st.none()
+        | st.text(max_size=3)
+        | st.lists(st.integers(), max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["launch_command", "kinds", "model_file", "slots", "memory_bytes", "model_path"]),
+            st.none()
+            | st.integers()
+            | st.text(max_size=4)
+            | st.lists(st.none() | st.text(max_size=3), max_size=3),
+            max_size=4,
+        ),
+        max_size=5,
+    )
+)
+def test_a_document_of_any_shape_has_an_identity_and_equals_itself(document: dict[str, Any]) -> None:
+    one = Evidence(run=document, raw=None, records=())
+    identity(one)
+    assert compare(one, one, {}).comparable
+
+
+def test_field_names_are_unique() -> None:
+    names = [f.name for f in FIELDS]
+    assert len(set(names)) == len(names)
+
+
+def test_a_run_is_the_same_under_another_folders_name() -> None:
+    told = {"id": "r1", "zero_ns": 5, "boot_id": "b"}
+    a, copy = evidence(run=told, id="r1"), evidence(run=told, id="copy-of-r1")
+    assert same_run(a, a)
+    assert same_run(a, copy)
+    assert not same_run(a, evidence(run={**told, "zero_ns": 6}, id="r2"))
+    assert not same_run(evidence(id="x"), evidence(id="y"))

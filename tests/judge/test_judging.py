@@ -1,0 +1,402 @@
+"""Judging: how findings become a verdict, and what never passes however the adjudicators behave."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from judging import evidence, exchange
+
+from soakproof.judge import Adjudicator, Evidence, Finding, Outcome
+from soakproof.judge.finding import Verdict, merge
+from soakproof.judge.judging import judge, run_safely
+from soakproof.judge.rules import Policy, Reconsider, Rule
+
+NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
+CLEAN = {"outcome": "clean"}
+WORST_FIRST = [Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.PASS]
+
+
+def says(outcome: Outcome = Outcome.PASS, *, critical: bool = True) -> Finding:
+    return Finding(
+        adjudicator="?", subject="it", question="Is it?", outcome=outcome, answer="So.", critical=critical
+    )
+
+
+@dataclass(frozen=True)
+class Fixed(Adjudicator):
+    """Finds what it was told to find."""
+
+    findings: tuple[Finding, ...] = ()
+    got: list[Evidence | None] = field(default_factory=list)
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        self.got.append(baseline)
+        return self.findings
+
+
+@dataclass(frozen=True)
+class Broken(Adjudicator):
+    """Raises after its first finding."""
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        yield says()
+        raise ZeroDivisionError("no samples were read")
+
+
+def policy(
+    *, baseline_required: bool = False, reconsider: tuple[Reconsider, ...] = (), **rules: Any
+) -> Policy:
+    """A policy of adjudicators by name; a finding, or several, stand for an adjudicator that finds them."""
+    made = {name: _rule(what) for name, what in rules.items()}
+    return Policy(name="hand", rules=made, baseline_required=baseline_required, reconsider=reconsider)
+
+
+def _rule(what: Any) -> Rule:
+    if isinstance(what, Rule):
+        return what
+    if isinstance(what, Adjudicator):
+        return Rule(what)
+    return Rule(Fixed(what if isinstance(what, tuple) else (what,)))
+
+
+def verdict(run: Evidence, rules: Policy, baseline: Evidence | None = None, now: datetime = NOW) -> Verdict:
+    return judge(run, rules, baseline, judged_at=now, versions={"soakproof": "0"})
+
+
+def clean(**more: Any) -> Evidence:
+    return evidence(exchange(), raw=CLEAN, **more)
+
+
+def of(found: Verdict, adjudicator: str, subject: str = "") -> Finding:
+    return next(
+        f for f in found.findings if f.adjudicator == adjudicator and f.subject in (subject or f.subject,)
+    )
+
+
+# -- merging
+
+
+@given(st.lists(st.sampled_from(WORST_FIRST)))
+def test_the_worst_outcome_wins_and_nothing_is_inconclusive(outcomes: list[Outcome]) -> None:
+    worst = min(outcomes, key=WORST_FIRST.index, default=Outcome.INCONCLUSIVE)
+    assert merge(outcomes) is worst
+    assert merge([*outcomes, *outcomes[:1]]) is worst
+    assert (merge(outcomes) is Outcome.PASS) == (set(outcomes) == {Outcome.PASS})
+
+
+@pytest.mark.parametrize("outcome", WORST_FIRST)
+def test_a_critical_finding_decides_and_others_do_not(outcome: Outcome) -> None:
+    assert verdict(clean(), policy(a=says(), b=says(outcome))).outcome is outcome
+    lenient = policy(a=says(), b=Rule(Fixed((says(outcome),)), critical=False))
+    assert verdict(clean(), lenient).outcome is Outcome.PASS
+    assert (
+        verdict(clean(), policy(a=says(), b=(says(), says(outcome, critical=False)))).outcome is Outcome.PASS
+    )
+
+
+def test_a_critical_adjudicator_cannot_make_its_remark_decide() -> None:
+    found = verdict(clean(), policy(a=(says(), says(Outcome.FAIL, critical=False))))
+    assert [f.critical for f in found.findings if f.adjudicator == "a"] == [True, False]
+
+
+# -- adjudicators that misbehave
+
+
+def test_an_adjudicator_that_raises_is_an_error_with_its_text_and_place_and_stops_no_other() -> None:
+    found = verdict(clean(), policy(bad=Broken(), good=says()))
+    assert found.outcome is Outcome.ERROR
+    raised = of(found, "bad", "adjudicator")
+    assert "ZeroDivisionError at test_judging.py:" in raised.answer
+    assert "no samples were read" in raised.answer
+    assert raised.fault == "ours"
+    assert of(found, "bad", "it").outcome is Outcome.PASS  # what it found before is kept
+    assert of(found, "good").outcome is Outcome.PASS
+
+
+def test_an_adjudicator_that_yields_no_finding_but_something_else_is_an_error() -> None:
+    found = run_safely("odd", Fixed(("nonsense",)), clean(), None)  # type: ignore[arg-type]
+    assert [f.outcome for f in found] == [Outcome.ERROR]
+
+
+def test_an_adjudicator_that_finds_nothing_is_inconclusive() -> None:
+    found = verdict(clean(), policy(silent=Fixed()))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert of(found, "silent").adjudicator == "silent"
+
+
+def test_a_stop_is_not_swallowed() -> None:
+    @dataclass(frozen=True)
+    class Stopped(Adjudicator):
+        def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        verdict(clean(), policy(a=Stopped()))
+
+
+# -- the raw outcome
+
+
+@pytest.mark.parametrize(
+    ("raw", "outcome", "told"),
+    [
+        (None, Outcome.INCONCLUSIVE, "no raw outcome"),
+        (
+            {"outcome": "nothing", "ended": {"why": "time", "reason": "no exchange"}},
+            Outcome.INCONCLUSIVE,
+            "no exchange",
+        ),
+        ({"outcome": "error", "ended": {"why": "error", "reason": "disk full"}}, Outcome.ERROR, "disk full"),
+        ({"outcome": "failed"}, Outcome.INCONCLUSIVE, "names no failure"),
+        ({}, Outcome.INCONCLUSIVE, "None"),
+        ({"outcome": "passed"}, Outcome.INCONCLUSIVE, "'passed'"),
+    ],
+)
+def test_a_run_that_says_nothing_good_of_itself_never_passes(
+    raw: dict[str, Any] | None, outcome: Outcome, told: str
+) -> None:
+    found = verdict(evidence(exchange(), raw=raw), policy(a=says()))
+    assert found.outcome is outcome
+    assert told in of(found, "raw", "outcome").answer
+    assert found.raw == raw
+
+
+def test_raw_failures_of_checks_are_left_to_functional_and_count_where_it_is_missing() -> None:
+    raw = {"outcome": "failed", "checks": {"json.parse": {"pass": 9, "fail": 1}}, "exchanges": {"fail": 2}}
+    run = evidence(exchange(), raw=raw)
+    assert verdict(run, policy(functional=says())).outcome is Outcome.PASS
+    assert verdict(run, policy(functional=says(Outcome.FAIL))).outcome is Outcome.FAIL
+    alone = verdict(run, policy(coverage=says()))
+    assert alone.outcome is Outcome.FAIL
+    assert "1 x json.parse, 2 failed exchanges" in of(alone, "raw", "outcome").answer
+    shown_only = policy(coverage=says(), functional=Rule(Fixed((says(),)), critical=False))
+    assert verdict(run, shown_only).outcome is Outcome.FAIL
+
+
+KEYS = ["name", "that", "outcome", "observed", "unit", "n", "failed", "failures", "reason"]
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["fail", "pass", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["fail", "name", "outcome", "failures", "broken", "a"]), inner, max_size=3
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(
+    st.sampled_from(["clean", "failed", "failed", "nothing", "error", None, 7]),
+    st.fixed_dictionaries(
+        {},
+        optional=dict.fromkeys(("checks", "exchanges", "iterations", "ended"), anything)
+        | {"thresholds": anything | st.lists(st.dictionaries(st.sampled_from(KEYS), anything), max_size=2)},
+    ),
+)
+@settings(max_examples=300)
+def test_a_raw_result_of_any_shape_is_judged_and_passes_only_when_it_says_clean(
+    outcome: Any, rest: dict[str, Any]
+) -> None:
+    found = verdict(evidence(exchange(), raw={"outcome": outcome, **rest}), policy(a=says()))
+    assert found.outcome is not Outcome.PASS or outcome == "clean"
+
+
+# -- reconsiderations
+
+PROSE = {
+    "name": "prose-rate",
+    "that": "generation_rate{long_prose} each >= 17 tokens/s",
+    "outcome": "fail",
+    "observed": 12.29,
+    "unit": "tokens/s",
+    "n": 3,
+    "failures": [{"exchange": f"prose-{n}", "value": 12.3} for n in range(3)],
+}
+
+
+def failed(**over: Any) -> Evidence:
+    return evidence(exchange(), raw={"outcome": "failed", "thresholds": [{**PROSE, **over}]})
+
+
+def entry(threshold: str = "prose-rate", *requires: str, expires: date = date(2026, 12, 31)) -> Reconsider:
+    return Reconsider(
+        threshold=threshold,
+        reason="written for another model",
+        requires=requires or ("functional", "throughput"),
+        who="A. Keeper",
+        expires=expires,
+    )
+
+
+def rules(*entries: Reconsider, **over: Any) -> Policy:
+    return policy(reconsider=entries, **{"functional": says(), "throughput": says(), **over})
+
+
+def test_a_raw_threshold_failure_fails_without_an_entry() -> None:
+    found = verdict(failed(), rules())
+    assert found.outcome is Outcome.FAIL
+    threshold = of(found, "raw", "prose-rate")
+    assert threshold.exchanges == ("prose-0", "prose-1", "prose-2")
+    assert threshold.limit == PROSE["that"]
+    assert "3 failures" in threshold.answer
+
+
+def test_an_entry_overrules_it_and_both_stay_in_sight() -> None:
+    found = verdict(failed(), rules(entry()))
+    assert found.outcome is Outcome.PASS
+    assert found.raw is not None
+    assert found.raw["outcome"] == "failed"
+    threshold = of(found, "raw", "prose-rate")
+    assert threshold.outcome is Outcome.FAIL
+    assert not threshold.critical
+    assert "The failure stands" in threshold.answer
+    assert of(found, "reconsider").outcome is Outcome.PASS
+    assert "decided by A. Keeper until 2026-12-31" in of(found, "reconsider").answer
+    assert [r.applied for r in found.reconsidered] == [True]
+
+
+@pytest.mark.parametrize("worse", [Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE])
+@pytest.mark.parametrize("critical", [True, False])
+def test_every_required_adjudicator_must_pass_even_where_the_policy_calls_it_uncritical(
+    worse: Outcome, critical: bool
+) -> None:
+    found = verdict(failed(), rules(entry(), throughput=Rule(Fixed((says(), says(worse))), critical)))
+    assert found.outcome is Outcome.FAIL
+    assert found.reconsidered[0].why_not == f"throughput, which it requires, is {worse}"
+    assert of(found, "reconsider").outcome is Outcome.INCONCLUSIVE
+    assert of(found, "reconsider").critical
+
+
+def test_an_adjudicator_that_only_remarks_has_not_passed() -> None:
+    found = verdict(failed(), rules(entry(), throughput=says(critical=False)))
+    assert found.outcome is Outcome.FAIL
+    assert "decided nothing" in found.reconsidered[0].why_not
+    remark = verdict(
+        failed(), rules(entry(), throughput=(says(), says(Outcome.INCONCLUSIVE, critical=False)))
+    )
+    assert remark.outcome is Outcome.PASS
+    fails = verdict(failed(), rules(entry(), throughput=(says(), says(Outcome.FAIL, critical=False))))
+    assert fails.outcome is Outcome.FAIL
+
+
+def test_an_entry_holds_on_its_last_day_and_not_on_the_next() -> None:
+    last = datetime(2026, 12, 31, 23, 59, tzinfo=UTC)
+    assert verdict(failed(), rules(entry()), now=last).outcome is Outcome.PASS
+    late = verdict(failed(), rules(entry()), now=datetime(2027, 1, 1, tzinfo=UTC))
+    assert late.outcome is Outcome.FAIL
+    assert "expired on 2026-12-31" in late.reconsidered[0].why_not
+    assert of(late, "reconsider").outcome is Outcome.INCONCLUSIVE
+
+
+def test_entries_that_were_not_needed_are_told_and_decide_nothing() -> None:
+    kept = verdict(failed(outcome="pass", failures=[]), rules(entry()))
+    assert kept.reconsidered[0].why_not == "the threshold was kept"
+    assert not of(kept, "reconsider").critical
+    unmatched = verdict(clean(), rules(entry("prose-rat")))
+    assert unmatched.outcome is Outcome.PASS
+    assert "no threshold of this name" in unmatched.reconsidered[0].why_not
+    assert of(unmatched, "reconsider").outcome is Outcome.INCONCLUSIVE
+    assert not of(unmatched, "reconsider").critical
+
+
+def test_missing_evidence_cannot_be_reconsidered() -> None:
+    found = verdict(failed(outcome="unknown", reason="no exchange", failures=[]), rules(entry()))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "never reconsidered" in found.reconsidered[0].why_not
+
+
+def test_no_entry_touches_checks_however_they_are_named() -> None:
+    raw = {"outcome": "failed", "checks": {"exact": {"fail": 1}}}
+    named = verdict(evidence(exchange(), raw=raw), rules(entry("exact"), functional=says(Outcome.FAIL)))
+    assert named.outcome is Outcome.FAIL
+    assert "names a check" in named.reconsidered[0].why_not
+    counting = failed(that="failed_checks{isolation.foreign} count == 0")
+    assert verdict(counting, rules(entry())).outcome is Outcome.FAIL
+
+
+def test_an_entry_overrules_its_own_threshold_only() -> None:
+    raw = {"outcome": "failed", "thresholds": [PROSE, {**PROSE, "name": "first-token"}]}
+    assert verdict(evidence(exchange(), raw=raw), rules(entry())).outcome is Outcome.FAIL
+
+
+def test_a_kernel_fault_is_not_touched_by_an_entry() -> None:
+    assert verdict(failed(), rules(entry(), kernel=says(Outcome.FAIL))).outcome is Outcome.FAIL
+
+
+# -- evidence and baselines
+
+
+@pytest.mark.parametrize(
+    ("broken", "outcome"),
+    [
+        (
+            {"seal_problems": ("evidence/load/SEAL: missing, so evidence/load/ is not sealed",)},
+            Outcome.INCONCLUSIVE,
+        ),
+        ({"seal_problems": ("evidence/load/checks.jsonl: changed: …",)}, Outcome.ERROR),
+        ({"problems": ("evidence/load/checks.jsonl: line 3 is torn",)}, Outcome.INCONCLUSIVE),
+        ({"recovered": True}, Outcome.INCONCLUSIVE),
+    ],
+)
+def test_evidence_that_is_not_what_was_sealed_never_passes(broken: dict[str, Any], outcome: Outcome) -> None:
+    assert verdict(clean(**broken), policy(a=says())).outcome is outcome
+
+
+def test_a_baseline_that_compares_is_handed_on() -> None:
+    watching = Fixed((says(),))
+    before = clean(id="before")
+    found = verdict(clean(), policy(a=watching, baseline_required=True), before)
+    assert found.outcome is Outcome.PASS
+    assert watching.got == [before]
+    assert found.baseline == "before"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        clean(id="other", target={"model_resolved": "another"}),
+        clean(id="less", target={"slot_context": None}),
+        clean(id="touched", seal_problems=("raw.json: changed",)),
+        clean(id="torn", problems=("line 3 is torn",)),
+        clean(id="crashed", recovered=True),
+        evidence(exchange(), raw=None, id="killed"),
+        evidence(exchange(), raw={"outcome": "nothing"}, id="empty"),
+        clean(),
+    ],
+    ids=["another model", "unknown context", "touched", "torn", "recovered", "killed", "empty", "itself"],
+)
+def test_a_baseline_that_does_not_compare_is_withheld_and_inconclusive(before: Evidence) -> None:
+    watching = Fixed((says(),))
+    found = verdict(clean(), policy(a=watching), before)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert watching.got == [None]
+    assert of(found, "identity").outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_required_baseline_that_is_missing_is_inconclusive() -> None:
+    assert verdict(clean(), policy(a=says(), baseline_required=True)).outcome is Outcome.INCONCLUSIVE
+    assert verdict(clean(), policy(a=says())).outcome is Outcome.PASS
+
+
+def test_what_the_release_changed_is_listed() -> None:
+    before = clean(id="before", target={"build": "b0"}, run={"host": {"kernel": "6.17"}})
+    found = verdict(clean(run={"host": {"kernel": "6.18"}}), policy(a=says()), before)
+    assert found.outcome is Outcome.PASS
+    assert {c["field"]: (c["was"], c["is"], c["role"]) for c in found.changed} == {
+        "backend_build": ("b0", "b1", "under_test"),
+        "kernel": ("6.17", "6.18", "under_test"),
+    }
+
+
+def test_a_verdict_says_when_and_by_what_it_was_reached() -> None:
+    found = verdict(
+        clean(), Policy(name="p", rules={"a": _rule(says())}, digests={"p.toml": "aa", "a.py": "bb"})
+    )
+    assert found.judged_at == "2026-09-01T12:00:00+00:00"
+    assert found.versions == {"soakproof": "0", "p.toml": "aa", "a.py": "bb"}
+    assert found.identity["model"] == "probe"
