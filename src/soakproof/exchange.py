@@ -68,7 +68,9 @@ class Reading:
         return self._stream is not None and self._stream.settled
 
     def headers(self, t_ns: int, status: int, headers: Mapping[str, str]) -> None:
-        """The head of the response, names in lower case."""
+        """The head of the response, names in lower case. Interim ones (1xx) are passed over."""
+        if status < 200:
+            return
         self._headers_ns, self._status = t_ns, status
         route = headers.get("x-lemonade-route")
         self._route = printable(route, 200) if route else None

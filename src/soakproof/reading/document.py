@@ -4,7 +4,7 @@ from soakproof.reading.answer import Answer
 from soakproof.reading.ending import Fault, said
 from soakproof.reading.lenient import parse
 from soakproof.reading.notes import Notes
-from soakproof.reading.server_error import ServerError, by_status, classify, error_in, read_error
+from soakproof.reading.server_error import ServerError, by_status, classify, error_in, note_error, read_error
 from soakproof.records import Failure
 from soakproof.sse import MIB
 
@@ -60,6 +60,7 @@ class Document:
         if error is None:
             shown = "an HTML page" if text.startswith("<") else text or "no body"
             return Fault(by_status(self._status), f"status {self._status}: {said(shown)}")
+        note_error(error, self._notes)
         return Fault(classify(error, self._status), f"status {self._status}: {said(error.message)}")
 
     def _any_json(self, text: str) -> ServerError | None:
@@ -72,6 +73,7 @@ class Document:
     def _read(self, text: str, streamed: bool) -> None:
         found = error_in(text)
         if found is not None:
+            note_error(found[0], self._notes)
             self._told = Fault(classify(found[0], self._status), said(found[0].message))
         elif not text:
             self._fault = Fault(Failure.PROTOCOL, f"status {self._status} with an empty body")

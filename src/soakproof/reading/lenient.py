@@ -6,12 +6,14 @@ from typing import Any
 
 import orjson
 
+MAX_REPAIRED = 2**20  # characters; the repair calls back for each string in them
 # A string, so that nothing inside one is touched (its closing quote is optional: without that, a text of
 # escaped quotes costs quadratic time); or what C's printf writes for a number that is none.
 _STRING_OR_NAME = re.compile(
-    r'"[^"\\]*(?:\\.[^"\\]*)*"?|(?<![\w.])(?:-?nan(?:\(\w*\))?|inf(?:inity)?)(?!\w)',
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|(?<![\w.])(?:-?nan(?:\(\w*\))?|inf(?:inity)?)(?!\w)',
     re.IGNORECASE | re.DOTALL,
 )
+_NAME = re.compile("nan|inf", re.IGNORECASE)
 
 
 def parse(text: str) -> tuple[Any, bool]:
@@ -34,6 +36,8 @@ def _loose(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError:
+        if len(text) > MAX_REPAIRED or not _NAME.search(text):
+            raise
         return json.loads(_STRING_OR_NAME.sub(_named, text))
 
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from soakproof.reading.lenient import parse
+from soakproof.reading.notes import Notes
 from soakproof.records import Failure
 
 MAX_DEPTH = 6
 MAX_MESSAGES = 16
 MAX_TEXT = 64 * 1024
+MAX_LINES = 256
 _NESTED = ("error", "errors", "details", "detail", "response")
 _MESSAGES = ("message", "error_message", "msg", "reason")
 _NAMES = ("type", "code", "error_type", "status", "status_code")
@@ -63,7 +65,7 @@ def read_error(document: Any, *, certain: bool = False) -> ServerError | None:
     names: list[str] = []
     _collect(document, messages, names, MAX_DEPTH)
     status = next((int(n) for n in names if re.fullmatch("[1-5][0-9]{2}", n)), None)
-    told = messages[0] if messages else ", ".join(names) or "no message"
+    told = ": ".join(dict.fromkeys(messages[:3])) or ", ".join(names) or "no message"
     return ServerError(told, frozenset(names), status, "\n".join(messages))
 
 
@@ -115,12 +117,21 @@ def _wrapped(text: str) -> Any:
         return None
 
 
+def note_error(error: ServerError, notes: Notes) -> None:
+    """Which part of the server speaks, where its words tell."""
+    told = error.text.lower()
+    if "proxy error" in told:
+        notes.add("proxy_error")  # a router in front lost its backend, which may still work on the request
+    if "unavailable_error" in error.names or "loading model" in told:
+        notes.add("loading")
+
+
 def error_in(text: str) -> tuple[ServerError, str] | None:
     """An error in text that is not framed as it should be, and that part of the text.
 
     A JSON body, or lines of one that lack their blank line, their ``data:`` or both.
     """
-    for part in (text, *text[:MAX_TEXT].split("\n")):
+    for part in (text, *text[:MAX_TEXT].split("\n")[:MAX_LINES]):
         candidate = part.strip().removeprefix("data:").removeprefix("error:").lstrip()
         if candidate.startswith("{"):
             try:

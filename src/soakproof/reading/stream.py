@@ -7,7 +7,7 @@ from soakproof.reading.ending import Fault, said
 from soakproof.reading.lenient import parse
 from soakproof.reading.notes import Notes
 from soakproof.reading.progress import TokenTimes
-from soakproof.reading.server_error import ServerError, classify, error_in, read_error
+from soakproof.reading.server_error import ServerError, classify, error_in, note_error, read_error
 from soakproof.records import Failure
 from soakproof.sse import Comment, FrameTooLargeError, ServerSentEvent, SSEReader
 
@@ -94,6 +94,7 @@ class EventStream:
             return Fault(Failure.PROTOCOL, f"none of {self._events} events is a chunk of a chat completion")
         if self.done and self._closed_without_token:
             # A cut stream breaks off behind a token. This one was brought to its close by the server.
+            self._notes.add("finish_reason_null")
             return Fault(Failure.PROTOCOL, "the stream was closed in good order, but it has no finish reason")
         what = "[DONE]" if self.done else "the end"
         where = f"after {self._times.events} token events" if self._times.events else "before the first token"
@@ -155,7 +156,8 @@ class EventStream:
             self._times.token(t_ns, delta.content)
             self._closed_without_token = False
             return
-        self._closed_without_token = self._times.events > 0
+        if "choices" in document:
+            self._closed_without_token = self._times.events > 0
         finishes = unfinished and self._answer.finish_reason is not None
         if not (finishes or document.get("usage") or document.get("timings") or self._error):
             self.empty_events += 1
@@ -163,7 +165,7 @@ class EventStream:
     def _not_json(self, event: ServerSentEvent, error: ValueError) -> None:
         if event.event == "error":
             self._fail(ServerError(event.data[:4096], text=event.data[:4096]), event.data)
-        elif not event.data.strip():
+        elif not event.data.strip() or event.data.strip().lower() in HEARTBEATS:
             self.empty_events += 1
         else:
             self._unread(event.data, str(error))
@@ -202,3 +204,4 @@ class EventStream:
         """Take an error. The first one counts: what follows is its consequence."""
         if self._error is None:
             self._error, self.evidence = error, data
+            note_error(error, self._notes)

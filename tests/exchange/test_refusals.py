@@ -1,0 +1,173 @@
+"""Errors in every shape that servers have: which failure each is, in a stream, a body or a status."""
+
+import json
+from typing import Any
+
+import pytest
+from responses import HTML, JSON, TOO_LONG, WATCHDOG, answer, encoded, events, opened, read
+
+from soakproof.exchange import Reading
+from soakproof.records import Failure
+
+
+def wrapped(inner: Any) -> dict[str, Any]:
+    """Lemonade's form of a backend's error."""
+    return {
+        "error": {
+            "code": 400,
+            "details": {"backend": "llama-server", "response": inner},
+            "message": "llama-server request failed",
+            "status_code": 400,
+            "type": "backend_error",
+        }
+    }
+
+
+# name -> status, body, failure
+BODIES: dict[str, tuple[int, Any, Failure]] = {
+    "no model loaded": (
+        400,
+        {"error": "No model loaded and no model specified in request"},
+        Failure.CONFIGURATION,
+    ),
+    "unknown model": (
+        404,
+        {"error": {"code": "model_not_found", "message": "no such model", "param": "model", "type": "x"}},
+        Failure.CONFIGURATION,
+    ),
+    "unknown model told as a server's error": (
+        500,
+        {"error": {"code": "model_not_found", "message": "no such model"}},
+        Failure.CONFIGURATION,
+    ),
+    "wrong key": (401, {"error": {"message": "Invalid API Key", "type": "auth"}}, Failure.CONFIGURATION),
+    "forbidden": (403, {"detail": "Forbidden"}, Failure.CONFIGURATION),
+    "wrong path": (404, {"detail": "Not Found"}, Failure.CONFIGURATION),
+    "wrong method": (405, {}, Failure.CONFIGURATION),
+    "bad field": (
+        422,
+        {"detail": [{"loc": ["body", "seed"], "msg": "not an integer", "type": "int_type"}]},
+        Failure.CONFIGURATION,
+    ),
+    "all slots pinned": (
+        409,
+        {"error": {"message": "slots pinned", "type": "slots_pinned_error"}},
+        Failure.CONFIGURATION,
+    ),
+    "body too large": (413, b"", Failure.CONFIGURATION),
+    "over the context, llama.cpp": (400, TOO_LONG, Failure.CONTEXT),
+    "over the context, ik_llama.cpp": (
+        500,
+        {"error": {"code": 500, "message": "Context size has been exceeded.", "type": "server_error"}},
+        Failure.CONTEXT,
+    ),
+    "over the context, Lemonade": (
+        400,
+        {
+            "error": {
+                "code": "context_length_exceeded",
+                "message": "too many tokens",
+                "type": "invalid_request",
+            }
+        },
+        Failure.CONTEXT,
+    ),
+    "over the context, wrapped": (400, wrapped(TOO_LONG), Failure.CONTEXT),
+    "over the context, wrapped as text": (400, wrapped(json.dumps(TOO_LONG)), Failure.CONTEXT),
+    "over the context, vLLM": (
+        400,
+        {
+            "object": "error",
+            "message": "This model's maximum context length is 4096 tokens. However, you requested 5000.",
+            "type": "BadRequestError",
+            "code": 400,
+        },
+        Failure.CONTEXT,
+    ),
+    "over the context, TGI": (
+        422,
+        {"error": "`inputs` tokens + `max_new_tokens` must be <= 4096", "error_type": "validation"},
+        Failure.CONTEXT,
+    ),
+    "bad request, wrapped": (400, wrapped({"error": {"message": "bad temperature"}}), Failure.CONFIGURATION),
+    "loading": (
+        503,
+        {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}},
+        Failure.HTTP_STATUS,
+    ),
+    "queue full": (429, {"error": {"message": "Too many requests"}}, Failure.HTTP_STATUS),
+    "half-sent body": (408, b"", Failure.HTTP_STATUS),
+    "backend gone": (502, WATCHDOG, Failure.BACKEND_LOST),
+    "engine gone": (
+        500,
+        {"error": {"message": "EngineCore encountered an issue.", "type": "InternalServerError"}},
+        Failure.BACKEND_LOST,
+    ),
+    "json exception": (500, {"error": "[json.exception.type_error.302] type must be"}, Failure.HTTP_STATUS),
+    "redirect": (307, b"", Failure.HTTP_STATUS),
+    "front's page": (502, HTML, Failure.HTTP_STATUS),
+    "front's page for a wrong path": (404, HTML, Failure.CONFIGURATION),
+    "plain text": (500, b"Internal Server Error", Failure.HTTP_STATUS),
+    "a list": (500, ["broken"], Failure.HTTP_STATUS),
+    "framed as an event": (400, b'data: {"error":{"message":"prompt is too long"}}\n\n', Failure.CONTEXT),
+    "not UTF-8": (500, b"\xff\xfe\x00", Failure.HTTP_STATUS),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("stream", [True, False])
+def test_failing_status(name: str, stream: bool) -> None:
+    status, body, failure = BODIES[name]
+    exchange = read(encoded(body), status=status, headers=JSON, stream=stream)
+    assert (exchange.outcome, exchange.failure, exchange.status) == ("fail", failure, status)
+    assert exchange.reason.startswith(f"status {status}: ")
+    assert (exchange.error_body or "")[:3000] == encoded(body).decode("utf-8", "replace")
+    assert (exchange.text, exchange.token_events) == ("", 0)
+
+
+def test_the_reason_has_the_messages_of_front_and_backend() -> None:
+    exchange = read(encoded(wrapped(TOO_LONG)), status=400, headers=JSON)
+    assert exchange.reason == (
+        "status 400: llama-server request failed: "
+        "request (9000 tokens) exceeds the available context size (8192 tokens)"
+    )
+
+
+def test_notes_of_refusals() -> None:
+    headers = JSON | {"retry-after": "30"}
+    assert read(b"", status=429, headers=headers).notes == ("retry_after: 30",)
+    assert read(encoded(BODIES["loading"][1]), status=503, headers=JSON).notes == ("loading",)
+    assert read(HTML, status=502, headers={"content-type": "text/html"}).notes == ("html",)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "failure"),
+    [
+        (200, b"", Failure.PROTOCOL),
+        (204, b"", Failure.PROTOCOL),
+        (200, HTML, Failure.PROTOCOL),
+        (200, b"null", Failure.PROTOCOL),
+        (200, b'{"choices":[]}', Failure.PROTOCOL),
+        (200, b'{"choices":[{"message":{"content":"Hi"},"finish_reason":null}]}', Failure.PROTOCOL),
+        (200, b'{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}', Failure.EMPTY),
+        (200, b'{"choices":[{"message":{"content":"Hi"}', Failure.PROTOCOL),
+        (200, answer("Hi"), Failure.PROTOCOL),
+        (200, encoded(WATCHDOG), Failure.BACKEND_LOST),
+        (200, events(TOO_LONG), Failure.CONTEXT),
+    ],
+)
+def test_failing_answer_that_is_not_streamed(status: int, body: bytes, failure: Failure) -> None:
+    exchange = read(body, status=status, headers=JSON, stream=False)
+    assert (exchange.outcome, exchange.failure) == ("fail", failure)
+
+
+def test_a_key_that_the_server_quotes_is_not_recorded() -> None:
+    key = "local-secret-1"
+    told = f"Received API key {key} and sk-abcdefgh12345678, header Bearer abcdefgh.ijkl"
+    made = Reading(opened(), redact=(key, ""))
+    made.headers(1, 401, JSON | {"retry-after": key})
+    made.body(2, encoded({"error": {"message": told}}))
+    exchange = made.end(3)
+    for part in (exchange.reason, exchange.error_body or "", *exchange.notes):
+        assert not any(secret in part for secret in (key, "sk-abc", "abcdefgh"))
+        assert "[redacted]" in part
