@@ -114,8 +114,8 @@ def _owners(evidence: Evidence) -> Mapping[str, Sequence[Exchange | Opened]]:
 
 
 def _leaks(reader: Exchange, owners: Mapping[str, Sequence[Exchange | Opened]]) -> Iterable[Leak]:
-    said = nonces(_said(reader))
-    for nonce in sorted(said.intersection(owners) - set(reader.secrets)):
+    foreign = {n for n in nonces(_said(reader)) if n in owners} - set(reader.secrets)
+    for nonce in sorted(foreign):
         before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]
         yield Leak(nonce, reader, before[-1] if before else owners[nonce][0])
 

@@ -56,6 +56,13 @@ def test_five_or_more_are_judged_by_their_interval(ours, outcome, words) -> None
     assert found.strength.startswith("8 against 8: Hodges-Lehmann ratio with a 95 % interval")
 
 
+def test_long_runs_are_thinned_evenly_and_say_so() -> None:
+    long = [10.0 + i % 7 * 0.01 for i in range(1500)]
+    found = adjudicate("throughput", run(*long), run(*long[:6]))["long_prose"]
+    assert found.outcome is Outcome.PASS
+    assert found.strength.startswith("1500 against 6, 1000 of each at most compared: Hodges-Lehmann")
+
+
 def test_without_a_baseline_rates_are_recorded_and_decide_nothing() -> None:
     found = adjudicate("throughput", run(*FOUNDING))["long_prose"]
     assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False)
