@@ -104,10 +104,8 @@ class Throughput(Adjudicator):
         ours, theirs = _values(evidence, kind, metric.name), _values(baseline, kind, metric.name)
         if not ours:
             return
-        median = statistics.median(ours)
-        change = (
-            f", {median / statistics.median(theirs) - 1:+.1%} against the baseline's" if any(theirs) else ""
-        )
+        median, was = statistics.median(ours), statistics.median(theirs) if theirs else 0
+        change = f", {median / was - 1:+.1%} against the baseline's" if was else ""
         yield finding(
             self,
             f"{kind} {metric.name}",
