@@ -43,7 +43,7 @@ class Coverage(Adjudicator):
         if self.required:
             yield self._watch(evidence)
         for name in self.required:
-            yield self._source(evidence, name)
+            yield self._on_change(evidence, name) if name in ON_CHANGE else self._source(evidence, name)
         yield from self._blind(evidence)
 
     def _duration(self, evidence: Evidence) -> Finding:
@@ -131,7 +131,7 @@ class Coverage(Adjudicator):
         good = len({s.due_ns for s in samples if s.state == "value"})
         every = _interval(evidence, name)
         due = None if evidence.duration is None else int(evidence.duration / every)
-        enough = bool(good) if name in ON_CHANGE else due is not None and good >= max(1, self.samples * due)
+        enough = due is not None and good >= max(1, self.samples * due)
         without = _without(samples)
         gap = _widest(samples)
         return finding(
@@ -146,6 +146,20 @@ class Coverage(Adjudicator):
             ),
             limit=f"{self.samples:.0%} of one each {every:g} s",
             limit_source="policy, plan",
+        )
+
+    def _on_change(self, evidence: Evidence, name: str) -> Finding:
+        """Whether a required source, which tells its state only when that changes, was there all the time."""
+        samples = _named(evidence, name)
+        there = bool(samples) and all(s.state == "value" for s in samples)
+        missing = _without(samples) or "it was never sampled"
+        return finding(
+            self,
+            f"source {name}",
+            _enough(there),
+            "It was there all the time." if there else f"It was not there all the time: {missing}.",
+            limit="all the time",
+            limit_source="policy",
         )
 
     def _blind(self, evidence: Evidence) -> Iterable[Finding]:
@@ -177,6 +191,29 @@ def _load(evidence: Evidence) -> tuple[int, int | None]:
     """When the load began and ended, nanoseconds on the run clock."""
     end = evidence.run.get("load_ended_ns")
     return int(evidence.run.get("load_started_ns") or 0), None if end is None else int(end)
+
+
+def _absence(evidence: Evidence) -> str:
+    """What part of the load the watch did not see, in words; empty when it saw all of it."""
+    times = [s.t_ns for samples in evidence.samples.values() for s in samples if s.node == "watch"]
+    start, end = _load(evidence)
+    slack = max(5.0, 3 * _interval(evidence, "memory")) * NS
+    if not times:
+        return "it left no sample"
+    if end is None:
+        return "when the load ended is not known"
+    if min(times) > start + slack:
+        return f"its first sample came {(min(times) - start) / NS:.1f} s after the load's start"
+    if max(times) < end - slack:
+        return f"its last sample came {(end - max(times)) / NS:.1f} s before the load's end"
+    return ""
+
+
+def _during_load(evidence: Evidence, samples: Iterable[Sample]) -> list[Sample]:
+    """In order of time."""
+    start, end = _load(evidence)
+    inside = [s for s in samples if start <= s.due_ns and (end is None or s.due_ns <= end)]
+    return sorted(inside, key=lambda s: s.due_ns)
 
 
 def _absence(evidence: Evidence) -> str:

@@ -132,16 +132,28 @@ def test_a_required_name_stands_for_cards_and_restarted_backends() -> None:
     assert found["source process:backend"].outcome is Outcome.PASS
 
 
-def test_the_kernel_log_tells_its_state_on_change_only() -> None:
-    found = adjudicate("coverage", full(), required=["kernel_log"])["source kernel_log"]
-    assert found.outcome is Outcome.PASS
-    denied = evidence(watched(), sample("kernel_log", state="denied"), plan=KINDS)
-    only = evidence(sample("kernel_log", state="denied", reason="needs CAP_SYSLOG"))
-    assert (
-        adjudicate("coverage", denied, required=["kernel_log"])["source kernel_log"].outcome is Outcome.PASS
+@pytest.mark.parametrize(
+    ("more", "outcome", "answer"),
+    [
+        ([], Outcome.PASS, "It was there all the time."),
+        (
+            [sample("kernel_log", 30.0, state="error", reason="journalctl ended")],
+            Outcome.INCONCLUSIVE,
+            "It was not there all the time: 1 error (journalctl ended).",
+        ),
+    ],
+)
+def test_the_kernel_log_tells_its_state_on_change_only(more, outcome, answer) -> None:
+    found = adjudicate("coverage", full(more), required=["kernel_log"])["source kernel_log"]
+    assert (found.outcome, found.answer) == (outcome, answer)
+
+
+def test_a_kernel_log_that_was_never_told_of_is_inconclusive() -> None:
+    found = adjudicate("coverage", evidence(), required=["kernel_log"])["source kernel_log"]
+    assert (found.outcome, found.answer) == (
+        Outcome.INCONCLUSIVE,
+        "It was not there all the time: it was never sampled.",
     )
-    blind = adjudicate("coverage", only, required=["kernel_log"])["source kernel_log"]
-    assert blind.outcome is Outcome.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
