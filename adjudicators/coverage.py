@@ -216,33 +216,6 @@ def _during_load(evidence: Evidence, samples: Iterable[Sample]) -> list[Sample]:
     return sorted(inside, key=lambda s: s.due_ns)
 
 
-def _absence(evidence: Evidence) -> str:
-    """What part of the load the watch did not see, in words; empty when it saw all of it."""
-    times = [s.t_ns for samples in evidence.samples.values() for s in samples if s.node == "watch"]
-    start, end = _load(evidence)
-    slack = max(5.0, 3 * _interval(evidence, "memory")) * NS
-    if not times:
-        return "it left no sample"
-    if end is None:
-        return "when the load ended is not known"
-    if min(times) > start + slack:
-        return f"its first sample came {(min(times) - start) / NS:.1f} s after the load's start"
-    if max(times) < end - slack:
-        return f"its last sample came {(end - max(times)) / NS:.1f} s before the load's end"
-    return ""
-
-
-def _during_load(evidence: Evidence, samples: Iterable[Sample]) -> list[Sample]:
-    """In order of time. A source that writes on change only is taken whole."""
-    start, end = _load(evidence)
-    inside = [
-        s
-        for s in samples
-        if s.source in ON_CHANGE or (start <= s.due_ns and (end is None or s.due_ns <= end))
-    ]
-    return sorted(inside, key=lambda s: s.due_ns)
-
-
 def _interval(evidence: Evidence, source: str) -> float:
     """Seconds between two readings, as the plan says."""
     watch: Mapping[str, Any] = evidence.plan.get("watch") or {}
