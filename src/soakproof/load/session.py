@@ -40,7 +40,6 @@ from soakproof.watch.launch import Watch
 from soakproof.watch.settings import WatchConfig
 
 _NODE = "load"
-PROBE_CACHE_TOKENS = 32_000  # what the testbed's host prompt cache of 256 MiB holds, at 8.2 KiB a token
 _IDLE_WAIT = 10.0  # seconds that slots get at the end to become idle
 
 
@@ -111,7 +110,7 @@ class Session:
             slot_context=target.slot_context,
             chars_per_token=target.chars_per_token,
             corpora=self.catalog.corpora(),
-            cache_tokens=PROBE_CACHE_TOKENS if self.on_probe_model else target.cache_tokens,
+            cache_tokens=self.testbed.cache_tokens if self.testbed else target.cache_tokens,
             front=target.kind,
         )
         self.run.document = describe_run(self)
@@ -120,10 +119,6 @@ class Session:
         self._stack.callback(self._stop_watch)
         self._make_driver()
         say(f"run {self.run.path}")
-
-    @property
-    def on_probe_model(self) -> bool:
-        return self.testbed is not None and self.wishes.testbed_model is None
 
     def _start_testbed(self) -> Testbed:
         say(
