@@ -12,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -28,7 +29,7 @@ from soakproof.testbed.backend import LoadFailed
 from soakproof.testbed.data import PROBE_MODEL
 from soakproof.testbed.front import Front, listen, loop_factory
 from soakproof.testbed.model import Model
-from soakproof.testbed.watchdog import watch
+from soakproof.testbed.watchdog import Patience, watch
 
 _PREFIXES = ("/api/v0", "/api/v1", "/v0", "/v1")
 _GET = {
@@ -63,8 +64,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--log-dir", type=Path, default=Path())
-    parser.add_argument("--watchdog-grace", type=float, default=90.0, help="seconds of silence while busy")
-    parser.add_argument("--watchdog-poll", type=float, default=5.0, help="seconds between two looks")
+    for name, seconds in asdict(Patience()).items():
+        parser.add_argument(f"--watchdog-{name}", type=float, default=seconds, metavar="SECONDS")
     options.add_to(parser)
     return parser
 
@@ -85,16 +86,17 @@ async def _serve(given: argparse.Namespace) -> None:
         await model.ready()
     except LoadFailed as error:
         sys.exit(f"cannot load {model.path}: {error}")
-    app = application(model, given.watchdog_grace, given.watchdog_poll)
+    patience = Patience(given.watchdog_grace, given.watchdog_poll, given.watchdog_probe)
+    app = application(model, patience)
     await Front(app, ready).serve([listener])
 
 
-def application(model: Model, grace: float, poll: float) -> ASGIApp:
+def application(model: Model, patience: Patience) -> ASGIApp:
     """The ASGI application, which ends the engine as it stops."""
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        watchdog = asyncio.ensure_future(watch(model, grace, poll))
+        watchdog = asyncio.ensure_future(watch(model, patience))
         yield
         watchdog.cancel()
         await model.close()

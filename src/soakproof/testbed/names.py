@@ -17,9 +17,7 @@ class Names:
     def resolve(self, name: str) -> str:
         """What a name stands for in the end; a name that is no alias stands for itself."""
         current = name.removesuffix(":latest")
-        for _ in range(_LONGEST_CHAIN):
-            if current not in self.aliases:
-                break
+        while current in self.aliases:
             current = self.aliases[current]
         return current
 
@@ -31,22 +29,22 @@ class Names:
         return [self.model, *(a for a in self.aliases if self.resolve(a) == self.model)]
 
     def add(self, alias: str, target: str) -> None:
-        """Raises AliasConflict for the model's own name, an alias of itself and a circle."""
+        """Raises AliasConflict for the model's own name, an alias of itself, a circle and a long chain."""
         if self.known(alias):
             raise AliasConflict(
                 f"Cannot create alias '{alias}': Name conflicts with an existing canonical model"
             )
         if alias == target:
             raise AliasConflict("Alias cannot point to itself")
-        current, seen = target, {alias}
-        while current in self.aliases:
-            if current in seen:
-                break
-            seen.add(current)
-            current = self.aliases[current]
-        if current in seen:
+        others = {name: to for name, to in self.aliases.items() if name != alias}
+        current, hops = target, 1
+        while current in others:
+            current, hops = others[current], hops + 1
+        if current == alias:
             raise AliasConflict(f"Circular alias dependency detected: {alias} -> {target}")
-        self.aliases = {alias: target, **self.aliases}
+        if hops > _LONGEST_CHAIN:
+            raise AliasConflict(f"Alias resolution chain exceeded max depth of {_LONGEST_CHAIN}")
+        self.aliases = {alias: target, **others}
 
     def remove(self, alias: str) -> bool:
         return self.aliases.pop(alias, None) is not None
