@@ -162,6 +162,11 @@ def test_a_stream_is_finished_by_an_error() -> None:
     assert made.finished
 
 
+def test_the_first_of_two_errors_counts() -> None:
+    exchange = read(events(WATCHDOG, TOO_LONG))
+    assert (exchange.failure, exchange.error_body) == (Failure.BACKEND_LOST, encoded(WATCHDOG).decode())
+
+
 def test_unreadable_events_are_counted_and_shown() -> None:
     exchange = read(events(text("a"), "{oops\x1b[2J", "{oops", STOP, DONE))
     assert exchange.parse_errors == 2

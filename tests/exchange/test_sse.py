@@ -69,6 +69,7 @@ def plainly(body: bytes) -> list[tuple[str, str, str | None, dict[str, str]]]:
         (b"data:test\n\ndata: test\n\ndata:  test\n\n", ["test", "test", " test"]),
         (b"\xef\xbb\xbfdata: a\n\n\xef\xbb\xbfdata: b\n\n", ["a", ""]),
         (b"data: a\r\rdata: b\r\n\r\ndata: c\n\n", ["a", "b", "c"]),
+        (b"data: a\r\ndata: b\r\n\r\n", ["a\nb"]),
         (b"data: a\r\n\rdata: b\n\r\n", ["a", "b"]),
         (b"\n\n\r\n\rdata: a\n\n\n\n", ["a"]),
         (b"id: 1\nevent: x\n\ndata: a\n\n", ["a"]),
