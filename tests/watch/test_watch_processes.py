@@ -181,12 +181,6 @@ def test_a_hung_process_file_delays_no_other(proc: Path) -> None:
     assert happened == []
 
 
-def test_a_target_elsewhere_has_no_processes_here(proc: Path) -> None:
-    target = {**LEMONADE, "base_url": "http://192.0.2.1:13305"}
-    readings, _ = look(watching(proc, target=target)[0])
-    assert [(s, r.state) for s, r in readings.items()] == [("process", "unsupported")]
-
-
 def test_a_torn_stat_is_an_error(proc: Path) -> None:
     (proc / "4100/stat").write_text("4100 (lemonade")
     readings, _ = look(watching(proc)[0])

@@ -104,24 +104,22 @@ class Journal:
         self._output = trio.lowlevel.FdStream(os.dup(self._process.stdout.fileno()))
         self._process.stdout.close()
         self._rest = b""
+        self._early: list[Line] = []  # what came with the line that proved it readable
 
     async def is_readable(self) -> bool:
         """Whether it shows the kernel's records: the newest one of this boot comes at once if it does."""
         with trio.move_on_after(_JOURNAL_BOUND_S), contextlib.suppress(EOFError, OSError):
-            while not await self._lines():
-                pass
+            while not self._early:
+                self._early = await self._lines()
             return True
         return False
 
     async def next(self) -> Sequence[tuple[Line, int]]:
         while True:
-            new = [
-                line
-                for line in await self._lines()
-                if (line.monotonic_us or self._since_us) >= self._since_us
-            ]
+            lines, self._early = self._early or await self._lines(), []
+            new = [(line, 0) for line in lines if (line.monotonic_us or self._since_us) >= self._since_us]
             if new:
-                return [(line, 0) for line in new]
+                return new
 
     async def _lines(self) -> list[Line]:
         data = await self._output.receive_some(1 << 16)
@@ -131,6 +129,7 @@ class Journal:
         return [line for line in map(parse_journal, whole) if line]
 
     def close(self) -> None:
+        self._output.close()
         self._process.kill()
         self._process.wait()
 

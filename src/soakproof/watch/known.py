@@ -37,7 +37,7 @@ class Known:
             pid, url = pid or next(iter(config.server_pids), None), config.base_url or None
         if pid or url:
             model = self._model or config.target.get("model")
-            self.backends = (Backend(self._role(model), model, pid, url),)
+            self.backends = (Backend(MAIN, model, pid, url),)
 
     @property
     def main(self) -> Backend | None:

@@ -1,7 +1,7 @@
 """``process:<role>``: the target's processes, and the events that one was restarted or has vanished.
 
 Roles: ``front`` is a Lemonade, ``backend`` serves the target's model (a bare llama.cpp has only that), and
-further models are ``backend-2`` and so on. Only processes of this host can be seen.
+further models are ``backend-2`` and so on. Only for a target on this host.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,6 @@ class Processes:
     bound_s = 5 * FILES_BOUND_S
 
     def __init__(self, config: WatchConfig, known: Known) -> None:
-        self._local = config.is_local
         self._root = Path(config.proc_root)
         self._known = known
         self._role = FRONT if config.is_lemonade else MAIN  # of the process that listens
@@ -48,8 +47,6 @@ class Processes:
         self._boot_time: float | None = None
 
     async def read(self) -> Sequence[Reading | Happening]:
-        if not self._local:
-            return [Reading(self.name, "unsupported", reason="the target runs on another host")]
         found: list[Reading | Happening] = []
         pids = await self._pids()
         if self._role not in pids:

@@ -30,21 +30,21 @@ from soakproof.watch.source import Reading, Source, read_bounded, refusal
 Tell = Callable[[Mapping[str, Any]], None]
 
 
+HOST_SOURCES = ("memory", "psi", "amdgpu", "process", KERNEL_LOG)
+_ELSEWHERE = "the target runs on another host, and what this one shows is not about it"
+
+
 def make_sources(config: WatchConfig) -> list[tuple[Source, float]]:
-    """Every source for this target, with its period in seconds."""
+    """Every source for this target, with its period in seconds. Of another host there is only HTTP."""
     http, known, often = Http(config), Known(config), config.interval_s
-    sources: list[tuple[Source, float]] = [
-        (Memory(config.proc_root), often),
-        (Pressure(config.proc_root), often),
-        (AmdGpu(config.sys_root), often),
-    ]
-    if config.base_url:
-        sources.append((Processes(config, known), often))
-        sources.append((Health(config, http, known), often))
-        sources.append((BackendSlots(config, http, known), config.slots_every_s))
+    host: list[Source] = [Memory(config.proc_root), Pressure(config.proc_root), AmdGpu(config.sys_root)]
+    target: list[Source] = [Processes(config, known)] if config.is_local else []
+    target.append(Health(config, http, known))
     if config.is_lemonade:
-        sources.append((Live(config, http), often))
-    return sources
+        target.append(Live(config, http))
+    chosen = [*(host if config.is_local else ()), *(target if config.base_url else ())]
+    slots = [(BackendSlots(config, http, known), config.slots_every_s)] if config.base_url else []
+    return [*((source, often) for source in chosen), *slots]
 
 
 class Service:
@@ -59,9 +59,11 @@ class Service:
 
     async def run(self, ending: Ending) -> None:
         """Until there is a reason to end. Raises RecorderError, in a group, when writing fails."""
-        log, state = await open_kernel_log(self._config.kmsg)
+        log, state = await self._open_kernel_log()
         self._recorder.event("watch_started", self._beginning(state))
         self._recorder.state_of(state)
+        for name in HOST_SOURCES if not self._config.is_local else ():
+            self._recorder.state_of(Reading(name, "unsupported", reason=_ELSEWHERE))
         start = self._clock.now()
         beat = self._pace(start, self._config.interval_s)
         async with trio.open_nursery() as nursery:
@@ -77,6 +79,11 @@ class Service:
         if log:
             log.close()
         self._recorder.event("watch_ended", self._coverage(beat, ending.reason))
+
+    async def _open_kernel_log(self) -> tuple[KernelLog | None, Reading]:
+        if self._config.is_local:
+            return await open_kernel_log(self._config.kmsg)
+        return None, Reading(KERNEL_LOG, "unsupported", reason=_ELSEWHERE)
 
     def _pace(self, start_ns: int, period_s: float) -> Pace:
         return Pace(Schedule(start_ns, nanoseconds(period_s)), self._clock.now)

@@ -65,8 +65,8 @@ class WatchConfig:
 
     @property
     def is_local(self) -> bool:
-        """Whether the target runs on this host, so that its pids and its loopback are ours."""
-        return bool(self.target.get("local", is_loopback(self.base_url)))
+        """Whether the target runs on this host: memory, kernel, pids and loopback here are its own."""
+        return bool(self.target.get("local", not self.base_url or is_loopback(self.base_url)))
 
     def to_json(self) -> str:
         """One line."""
