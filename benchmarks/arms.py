@@ -113,9 +113,10 @@ def make_soakproof(port: int) -> Stream:
 
 
 def make_fasthttp(port: int) -> Stream:
-    session = FastHttpSession(f"http://127.0.0.1:{port}", Environment().events.request, user=None)
+    request_event = Environment().events.request
 
     def stream(body: dict[str, Any]) -> tuple[int, int, int]:
+        session = FastHttpSession(f"http://127.0.0.1:{port}", request_event, user=None)  # as each user has
         seen, first, text = 0, 0, ""
         for line in session.iter_lines("/", method="POST", json=body):
             if not line.startswith("data: {"):

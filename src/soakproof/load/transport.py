@@ -127,14 +127,11 @@ class Sweeper:
     def _run(self) -> None:
         while True:
             gevent.sleep(LOOK_EVERY)
-            now = self._clock.now()
+            now, ahead = self._clock.now(), self._ahead()
             for flight in list(self.flights):
-                self._look(flight, now)
-
-    def _look(self, flight: Flight, now: int) -> None:
-        how = ending(flight.reading, flight.bounds, flight.cancel, flight.sent_ns, now, self._ahead())
-        if how is not None:
-            flight.end(how)
+                how = ending(flight.reading, flight.bounds, flight.cancel, flight.sent_ns, now, ahead)
+                if how is not None:
+                    flight.end(how)
 
     def _ahead(self) -> float:
         """Prompt tokens of all that still wait for a first token: they share the server's prefill."""
