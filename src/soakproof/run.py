@@ -354,6 +354,15 @@ def being_written(run: Path) -> bool:
         return False
 
 
+def sealing(run: Path) -> str:
+    """"sealed", "recovered", "being written" or "unsealed", by a look at its seal; `verify` proves it."""
+    try:
+        with (run / SEAL).open("rb") as seal:
+            return "recovered" if b"recovered" in seal.readline() else "sealed"
+    except OSError:
+        return "being written" if being_written(run) else "unsealed"
+
+
 def recover(run: Path) -> list[str]:
     """Seal what a crash left: torn tails go to ``<file>.torn``, missing seals are written, marked as
     recovered. Returns what was done, in words. A sealed run is left as it is.

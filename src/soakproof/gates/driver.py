@@ -110,7 +110,7 @@ class Driver:
         estimate = prompt_tokens(record.prompt_chars, self.around.chars_per_token)
         reading = Reading(record, redact=self.redact)
         body = chat_body(ask, self.model, record.seed)
-        return Flight(reading, self.bounds, ask.cancel, estimate, now, body, barrier)
+        return Flight(ask.role, reading, self.bounds, ask.cancel, estimate, now, body, barrier)
 
     async def send(self, flight: Flight) -> Exchange:
         """Carry it out, whatever comes of it; its last record is written."""

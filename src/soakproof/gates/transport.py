@@ -59,6 +59,7 @@ class Barrier:
 class Flight:
     """One exchange on its way."""
 
+    role: str
     reading: Reading
     bounds: Bounds
     cancel: After | None

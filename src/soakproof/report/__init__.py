@@ -16,6 +16,7 @@ from soakproof.report.junit import render_junit
 from soakproof.report.markdown import to_markdown
 from soakproof.report.store import store
 from soakproof.report.terminal import terminal_table
+from soakproof.run import write_atomic
 
 __all__ = [
     "figures",
@@ -23,6 +24,7 @@ __all__ = [
     "render_json",
     "render_junit",
     "render_markdown",
+    "rewrite",
     "terminal_table",
     "write",
 ]
@@ -43,12 +45,23 @@ def write(run_path: Path, verdict: Verdict, evidence: Evidence, baseline: Eviden
 
     Raises RecorderError when it cannot be written; nothing half-written stays, no earlier entry is touched.
     """
+    files = {"verdict.json": render_json(verdict), **_reports(verdict, evidence, baseline)}
+    return store(run_path, verdict.policy, files)
+
+
+def rewrite(entry: Path, verdict: Verdict, evidence: Evidence, baseline: Evidence | None = None) -> None:
+    """Make the reports of an entry again, each file whole or not at all; its verdict.json stays as it is."""
+    for name, text in _reports(verdict, evidence, baseline).items():
+        (entry / name).parent.mkdir(exist_ok=True)
+        write_atomic(entry / name, text.encode())
+
+
+def _reports(verdict: Verdict, evidence: Evidence, baseline: Evidence | None) -> dict[str, str]:
+    """Every form but JSON: path inside the entry to text."""
     page = build(verdict, evidence, baseline)
-    files = {
-        "verdict.json": render_json(verdict),
+    return {
         "report.md": to_markdown(page),
         "report.html": to_html(page),
         "junit.xml": render_junit(verdict),
         **{f"figures/{drawing.name}.svg": drawing.svg for drawing in page.drawings},
     }
-    return store(run_path, verdict.policy, files)

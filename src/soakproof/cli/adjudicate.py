@@ -1,0 +1,52 @@
+"""`soakproof adjudicate`: judge a sealed run. Loads no gevent, locust, httpx or trio."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from soakproof.cli.options import runs_option
+from soakproof.cli.output import colour, say, width, working
+from soakproof.cli.reading import sealed_run
+
+
+@click.command(short_help="Judge a run by a policy, against a baseline.")
+@click.argument("run", metavar="RUN")
+@click.option("--baseline", metavar="RUN", help="An earlier run of the same plan and model to compare with.")
+@click.option("--policy", default="default", show_default=True, metavar="NAME|FILE")
+@runs_option
+@click.option("--today", type=click.DateTime(["%Y-%m-%d"]), hidden=True)
+def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: datetime | None) -> int:
+    """Judge a run by a policy. The run's own raw outcome is printed first, and never changes.
+
+    RUN is a run directory, its name, a part of the name that only one run has, or `latest`.
+
+    \b
+    Examples:
+      soakproof adjudicate latest
+      soakproof adjudicate latest --baseline 2026-08-20T10-00-00Z-soak-k3q9 --policy release
+      soakproof adjudicate runs/2026-08-21T09-00-00Z-soak-e5f6 --policy ./mine.toml
+
+    The run's seals are verified first: what was changed since the run is no evidence. Each judgement is a new
+    numbered folder in the run's verdicts/; no byte of the evidence, or of an earlier verdict, is changed. A
+    policy is a file in adjudicators/, the user's own folder first; `soakproof plans` lists them.
+
+    \b
+    Exit codes: 0 PASS, 1 FAIL, 2 INCONCLUSIVE (too little was seen to say), 3 ERROR, 64 wrong usage.
+    """
+    from soakproof import report
+    from soakproof.catalog import Catalog
+    from soakproof.judge.finding import EXIT_CODES
+    from soakproof.judgement import evidence_of, judge_loaded
+
+    with working("reading the run and its seals"):
+        judged = sealed_run(runs, run)
+        before = sealed_run(runs, baseline, "--baseline") if baseline else None
+    now = today.replace(tzinfo=UTC) if today else None
+    with working("judging"):
+        verdict, evidence = judge_loaded(judged, before, policy, Catalog(Path.cwd()), now)
+    with working("writing the report"):
+        entry = report.write(judged.path, verdict, evidence, evidence_of(before) if before else None)
+    say(report.terminal_table(verdict, width=width(), colour=colour()))
+    say(f"\nreport: {entry / 'report.html'}")
+    return EXIT_CODES[verdict.outcome]

@@ -1,0 +1,67 @@
+"""`soakproof init`: copies out the files that a user edits, for someone who installed a wheel."""
+
+import shutil
+from pathlib import Path
+
+import click
+
+from soakproof.catalog import bundled
+from soakproof.cli.output import say
+from soakproof.errors import EXIT_OK, SoakproofError, UsageError
+
+ROOMS = ("locustfiles", "scenarios", "adjudicators")
+_LISTED = 5
+
+
+@click.command(short_help="Copy locustfiles, scenarios, plans, adjudicators and policies out, to edit.")
+@click.argument("folder", default=Path(), type=click.Path(path_type=Path, file_okay=False), metavar="[DIR]")
+@click.option(
+    "--only", multiple=True, type=click.Choice(ROOMS), help="Copy this folder only; may be given twice."
+)
+def init(folder: Path, only: tuple[str, ...]) -> int:
+    """Copy the bundled files into DIR (default: here): locustfiles/, scenarios/ with their plans and prompts,
+    and adjudicators/ with their policies. Nothing is ever overwritten.
+
+    \b
+    Examples:
+      soakproof init mysoaks && cd mysoaks
+      locust -f locustfiles/quick.py --headless
+      soakproof init --only scenarios
+
+    A file in your own folder takes the place of the bundled one of the same name; delete what you do not
+    change, and later versions of it will reach you. With scenarios/ copied, prompts are yours as well.
+    """
+    files = [
+        (path, folder / room / path.relative_to(bundled(room)))
+        for room in only or ROOMS
+        for path in _files(bundled(room))
+    ]
+    _refuse_to_overwrite([to for _, to in files])
+    try:
+        for path, to in files:
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+    except OSError as error:
+        raise SoakproofError(f"cannot copy to {folder}: {error.strerror}") from error
+    for room in only or ROOMS:
+        say(f"{folder / room}: {sum((folder / room) in to.parents for _, to in files)} files")
+    say(f"next: cd {folder} && locust -f locustfiles/quick.py --headless")
+    return EXIT_OK
+
+
+def _files(room: Path) -> list[Path]:
+    """A room's own files: no caches, nothing hidden."""
+    if not room.is_dir():
+        raise SoakproofError(f"{room} is missing: this installation is not whole")
+    parts = [(p, p.relative_to(room).parts) for p in sorted(room.rglob("*")) if p.is_file()]
+    return [p for p, names in parts if not any(n.startswith(".") or n == "__pycache__" for n in names)]
+
+
+def _refuse_to_overwrite(targets: list[Path]) -> None:
+    there = [str(path) for path in targets if path.exists() or path.is_symlink()]
+    if there:
+        more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
+        raise UsageError(
+            f"already there: {', '.join(there[:_LISTED])}{more}; nothing was copied",
+            "choose another folder: soakproof init DIR",
+        )

@@ -1,0 +1,35 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def runs_option(function: F) -> F:
+    return click.option(
+        "--runs",
+        type=click.Path(path_type=Path),
+        default=Path("runs"),
+        show_default=True,
+        metavar="DIR",
+        help="Where the run directories are.",
+    )(function)
+
+
+def target_options(function: F) -> F:
+    """--host, --model and --api-key."""
+    for option in (
+        click.option(
+            "--api-key",
+            metavar="KEY",
+            help="Sent as a bearer token, never written; else LEMONADE_API_KEY or OPENAI_API_KEY.",
+        ),
+        click.option("--model", metavar="NAME", help="The model's name, or an alias, on that server."),
+        click.option("--host", metavar="URL", help="The server's root, such as http://localhost:13305."),
+    ):
+        function = option(function)
+    return function

@@ -1,0 +1,89 @@
+"""What commands print: lines that survive a closed pipe, tables, signs of life for what takes long."""
+
+import contextlib
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+
+from tabulate import tabulate
+
+_PATIENCE = 2.0  # seconds of silence that nobody minds
+_EVERY = 10.0  # seconds between lines where one cannot be rewritten
+
+
+def say(text: str = "") -> None:
+    """Print at once. When nobody reads any more (``| head``), go on in silence to the command's own end."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def complain(text: str) -> None:
+    """A line on standard error."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def width() -> int:
+    """Columns of the terminal; 110 where there is none."""
+    return shutil.get_terminal_size((110, 24)).columns
+
+
+def colour() -> bool:
+    """Whether standard output is a terminal that may be coloured (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> str:
+    """Columns under heads; those named in ``right`` are set flush right."""
+    sides = ["right" if head in right else "left" for head in heads]
+    return tabulate(rows, headers=heads, colalign=sides, tablefmt="simple", disable_numparse=True)
+
+
+class Hint:
+    """A line on standard error that the next one replaces; without a terminal, one in ten seconds is kept."""
+
+    def __init__(self) -> None:
+        self._terminal = sys.stderr.isatty()
+        self._said = time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        """Show ``text``; "" clears the line for what is printed next."""
+        if self._terminal:
+            with contextlib.suppress(OSError):
+                sys.stderr.write(f"\r\x1b[K{text}")
+                sys.stderr.flush()
+        elif text and time.monotonic() - self._said >= _EVERY:
+            self._said = time.monotonic()
+            complain(text)
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say on standard error what is going on, once it has taken more than two seconds."""
+    over = threading.Event()
+    thread = threading.Thread(target=_show, args=(what, over), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _show(what: str, over: threading.Event) -> None:
+    began, terminal = time.monotonic(), sys.stderr.isatty()
+    wait = _PATIENCE
+    while not over.wait(wait):
+        line = f"{what} … {time.monotonic() - began:.0f} s"
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"\r{line}" if terminal else f"{line}\n")
+            sys.stderr.flush()
+        wait = 1.0 if terminal else _EVERY
+    if terminal and time.monotonic() - began > _PATIENCE:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

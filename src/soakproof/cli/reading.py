@@ -1,0 +1,60 @@
+"""Reading runs for judgement and reports: only what is sealed and untouched is read."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from soakproof.errors import UsageError
+from soakproof.run import SEAL, VERDICTS, Loaded, being_written, find, load
+
+_ENTRY = re.compile(r"(\d+)-(.+)")
+_TOLD = 5  # touched files that an error names
+
+
+def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
+    """The run of a name, read whole. Raises UsageError for one that is unsealed or was touched."""
+    path = find(runs, name)
+    if not (path / SEAL).is_file():
+        raise _unsealed(path, what)
+    loaded = load(path)
+    problems = loaded.seal.problems
+    if problems:
+        more = f", and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
+        raise UsageError(
+            f"{what}: {path.name} is not as it was sealed: {'; '.join(problems[:_TOLD])}{more}",
+            "it is no evidence any more: judge an untouched copy of it, or run again",
+        )
+    return loaded
+
+
+def _unsealed(path: Path, what: str) -> UsageError:
+    if being_written(path):
+        return UsageError(
+            f"{what}: {path.name} is still being written",
+            "wait for the run to end, or end it with Ctrl-C where it runs",
+        )
+    if not (path / "run.json").is_file():
+        return UsageError(
+            f"{what}: {path} is not a run: it has no run.json",
+            "`soakproof runs` lists the runs that are here",
+        )
+    return UsageError(
+        f"{what}: {path.name} is not sealed: the process that wrote it ended before it could",
+        f"`soakproof recover {path.name}` seals what is there, marked as recovered",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One judgement of a run."""
+
+    number: int
+    policy: str
+    path: Path
+
+
+def entries(run: Path) -> list[Entry]:
+    """The run's judgements, the newest last."""
+    folder = run / VERDICTS
+    matches = [(_ENTRY.fullmatch(path.name), path) for path in folder.iterdir()] if folder.is_dir() else []
+    return sorted((Entry(int(m[1]), m[2], path) for m, path in matches if m), key=lambda e: e.number)

@@ -1,0 +1,87 @@
+"""`soakproof report`: where a run's verdicts are, and their reports made again from the evidence.
+
+Loads no gevent, locust, httpx or trio.
+"""
+
+from pathlib import Path
+
+import click
+import msgspec
+import orjson
+
+from soakproof.cli.options import runs_option
+from soakproof.cli.output import colour, say, width, working
+from soakproof.cli.reading import Entry, entries, sealed_run
+from soakproof.errors import EXIT_OK, UsageError
+from soakproof.judge.finding import Verdict
+from soakproof.run import Loaded, find
+
+
+@click.command(short_help="Show a verdict, and make its reports again.")
+@click.argument("run", metavar="RUN")
+@click.option("--verdict", "number", type=int, metavar="N", help="Which of the run's verdicts; the newest.")
+@click.option("--again", is_flag=True, help="Make report.md, report.html, junit.xml and the figures again.")
+@runs_option
+def report(run: str, number: int | None, again: bool, runs: Path) -> int:
+    """Show a verdict of a run and where its reports are. Nothing is judged: the verdict stays what it is.
+
+    \b
+    Examples:
+      soakproof report latest
+      soakproof report latest --verdict 1
+      soakproof report latest --again        after an update that draws better reports
+    """
+    from soakproof.report import terminal_table
+
+    path = find(runs, run)
+    entry = _entry(path, number)
+    verdict = read_verdict(entry)
+    if again:
+        with working("making the reports again"):
+            _make_again(runs, path, entry, verdict)
+    say(terminal_table(verdict, width=width(), colour=colour()))
+    for file in sorted(p for p in entry.path.rglob("*") if p.is_file()):
+        say(f"  {file}")
+    return EXIT_OK
+
+
+def _entry(path: Path, number: int | None) -> Entry:
+    there = entries(path)
+    if not there:
+        raise UsageError(f"{path.name} has no verdict yet", f"judge it: soakproof adjudicate {path.name}")
+    chosen = [e for e in there if number in (None, e.number)]
+    if not chosen:
+        listed = ", ".join(f"{e.number} ({e.policy})" for e in there)
+        raise UsageError(f"--verdict: {path.name} has no verdict {number}", f"it has: {listed}")
+    return chosen[-1]
+
+
+def read_verdict(entry: Entry) -> Verdict:
+    """The verdict of an entry. Raises UsageError for a file that is none."""
+    path = entry.path / "verdict.json"
+    try:
+        return msgspec.convert(orjson.loads(path.read_bytes()), Verdict)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not a verdict: {error}", "judge the run again") from error
+
+
+def _make_again(runs: Path, path: Path, entry: Entry, verdict: Verdict) -> None:
+    from soakproof.judgement import evidence_of
+    from soakproof.report import rewrite
+
+    evidence = evidence_of(sealed_run(path.parent, str(path)))
+    before = _baseline(runs, path, verdict)
+    rewrite(entry.path, verdict, evidence, evidence_of(before) if before else None)
+
+
+def _baseline(runs: Path, path: Path, verdict: Verdict) -> Loaded | None:
+    """The baseline, from beside the run or from ``runs``; without it the reports say less, and we say so."""
+    if verdict.baseline is None:
+        return None
+    for folder in dict.fromkeys((path.parent, runs)):
+        if (folder / verdict.baseline).is_dir():
+            return sealed_run(folder, str(folder / verdict.baseline), "the verdict's baseline")
+    say(f"the baseline {verdict.baseline} is not here: its figures are left out")
+    return None

@@ -1,0 +1,179 @@
+"""`soakproof try`: one scenario, a few times, with everything in sight. Loads trio and httpx."""
+
+import contextlib
+import dataclasses
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from soakproof.cli.options import target_options
+from soakproof.cli.output import Hint, say, width, working
+from soakproof.errors import UsageError
+from soakproof.plain import plain
+
+if TYPE_CHECKING:
+    from soakproof.catalog import Catalog
+    from soakproof.context import Surroundings
+    from soakproof.plan import Bounds, Kind
+    from soakproof.target import Credentials, Target
+
+
+@click.command("try", short_help="Carry out one scenario a few times, with everything in sight.")
+@click.argument("scenario", metavar="SCENARIO")
+@target_options
+@click.option(
+    "--plan", metavar="NAME|FILE", help="Take the kind SCENARIO, its options and bounds from a plan."
+)
+@click.option("-n", "--times", type=click.IntRange(1, 10_000), default=3, show_default=True)
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed asks the same again.")
+@click.option("--set", "settings", multiple=True, metavar="OPTION=VALUE", help="An option of the scenario.")
+@click.option("--full", is_flag=True, help="Show prompts and answers whole.")
+@click.option(
+    "--model-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE.gguf",
+    help="Without --host: another model for the embedded testbed.",
+)
+def try_(
+    scenario: str,
+    host: str | None,
+    model: str | None,
+    api_key: str | None,
+    plan: str | None,
+    times: int,
+    seed: int,
+    settings: tuple[str, ...],
+    full: bool,
+    model_file: Path | None,
+) -> int:
+    """Carry out one scenario a few times and show every request, answer and check as they come: does this
+    scenario fit this model? Without --host it is tried on the embedded testbed.
+
+    SCENARIO is a name (`soakproof plans` lists them), a file, or with --plan the name of a kind of that plan.
+
+    \b
+    Examples:
+      soakproof try isolation
+      soakproof try structured_json --host http://localhost:13305 --model llm -n 10
+      soakproof try ./scenarios/mine.py --set words=20 --full
+      soakproof try long_prose --plan soak --set "prompt=2400 tokens"
+
+    \b
+    Exit codes: 0 every check passed, 1 some failed, 2 nothing failed and something could not be seen,
+    3 could not be carried out, 64 wrong usage.
+    """
+    from soakproof.catalog import Catalog
+    from soakproof.gates.summary import exit_code, summary
+    from soakproof.gates.telling import Terminal
+    from soakproof.gates.trial import Trial, carry_out
+    from soakproof.target import Credentials
+
+    catalog = Catalog(Path.cwd())
+    kind, bounds = chosen_kind(catalog, scenario, plan, settings)
+    credentials = Credentials.find(api_key)
+    with _target(catalog, host, model, credentials, model_file) as (target, around):
+        trial = Trial(
+            kind=kind,
+            target=target,
+            around=around,
+            bounds=bounds,
+            credentials=credentials if host else Credentials(),
+            seed=seed,
+            times=times,
+        )
+        _tell_beginning(trial.kind, target)
+        book = carry_out(trial, Terminal(say, Hint(), times=times, width=width(), full=full))
+    say()
+    for line in summary(trial, book):
+        say(line)
+    return exit_code(book)
+
+
+def chosen_kind(
+    catalog: "Catalog", name: str, plan: str | None, settings: tuple[str, ...]
+) -> "tuple[Kind, Bounds]":
+    """The scenario with its options, and the bounds that its requests are held to."""
+    from soakproof.plan import Bounds, Kind, load_plan, make_scenario
+    from soakproof.settings import read_toml
+
+    options = dict(_setting(text) for text in settings)
+    if plan is None:
+        where = Path(name).stem
+        return Kind(where, make_scenario(catalog, where, {"scenario": name, **options}, "--set"), 1), Bounds()
+    whole = load_plan(catalog, plan)
+    names = [kind.name for kind in whole.kinds]
+    if name not in names:
+        raise UsageError(f"the plan {whole.name} has no kind {name!r}", f"it has: {', '.join(names)}")
+    own = read_toml(catalog.plan(plan)).get("kind", {}).get(name, {})
+    return Kind(name, make_scenario(catalog, name, {**own, **options}, "--set"), 1), whole.bounds
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """``words=20`` as TOML would have it; what is no TOML value is a text, such as ``prompt=6000 tokens``."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"--set: expected OPTION=VALUE, found {text!r}", "such as --set words=20")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name.strip(), value.strip()
+
+
+@contextlib.contextmanager
+def _target(
+    catalog: "Catalog",
+    host: str | None,
+    model: str | None,
+    credentials: "Credentials",
+    model_file: Path | None,
+) -> "Iterator[tuple[Target, Surroundings]]":
+    """The server that was named, or the embedded testbed for as long as the block lasts."""
+    from soakproof.context import Surroundings
+    from soakproof.target import Credentials, examine
+    from soakproof.testbed.launch import Testbed
+
+    with contextlib.ExitStack() as stack:
+        cached = None
+        if host:
+            with working(f"asking {host} what it is; a model that is not loaded is being loaded"):
+                target = examine(host, model, credentials)
+        else:
+            say("no --host was given: starting the embedded testbed")
+            logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soakproof-try-")))
+            with working("starting the testbed"):
+                pair = stack.enter_context(Testbed.start(logs, model=model_file))
+                target = examine(pair.url, model or "llm", Credentials())
+            cached = pair.cache_tokens
+        yield (
+            target,
+            Surroundings(
+                slots=target.slots,
+                slot_context=target.slot_context,
+                chars_per_token=target.chars_per_token,
+                corpora=catalog.corpora(),
+                cache_tokens=cached if cached is not None else target.cache_tokens,
+                front=target.kind,
+            ),
+        )
+
+
+def _tell_beginning(kind: "Kind", target: "Target") -> None:
+    """What is tried, and on what."""
+    identity = target.identity
+    server = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}[target.kind]
+    version = identity.get("version") or identity.get("build") or ""
+    model = identity.get("model_resolved") or target.model
+    say(
+        f"target    {server} {plain(version, 60)} at {target.base_url}: {plain(model, 80)}, "
+        f"{target.slots} slots of {target.slot_context:,} tokens"
+    )
+    for remark in target.remarks:
+        say(f"          note: {plain(remark, 300)}")
+    doc = (type(kind.scenario).__doc__ or "").strip().partition("\n")[0]
+    say(f"scenario  {kind.name}: {plain(doc, 200)}")
+    options = ", ".join(f"{k}={v!r}" for k, v in dataclasses.asdict(kind.scenario).items())
+    say(f"          options: {plain(options, 400) or 'none'}")

@@ -1,0 +1,141 @@
+"""A trial in words: each request, its answer and each check, as they come. No I/O but through ``say``.
+
+What models and servers wrote is hostile: everything of theirs goes through `plain`, or line by line where it
+is shown in full.
+"""
+
+from collections.abc import Callable
+
+from soakproof.clock import seconds
+from soakproof.iteration import Result
+from soakproof.metrics import METRICS
+from soakproof.plain import plain
+from soakproof.quantities import KNOWN, check_outcome
+from soakproof.records import FAULT, Check, Exchange, Opened
+from soakproof.scenario import Ask
+
+_PATIENCE = 2.0  # seconds of silence that nobody minds
+_INDENT = " " * 7
+_CHECK_WORDS = {"pass": "pass", "fail": "FAIL", "unknown": "unknown", KNOWN: "known limit"}
+
+
+class Terminal:
+    """Tells a trial. ``hint`` shows a line that the next one replaces; "" clears it."""
+
+    def __init__(
+        self, say: Callable[[str], None], hint: Callable[[str], None], *, times: int, width: int, full: bool
+    ) -> None:
+        self._say, self._hint = say, hint
+        self._times, self._width, self._full = times, width, full
+
+    def _line(self, text: str) -> None:
+        self._hint("")
+        self._say(text)
+
+    def iteration(self, number: int) -> None:
+        self._line(f"\niteration {number + 1} of {self._times}")
+
+    def asked(self, record: Opened, ask: Ask) -> None:
+        self._line(f"  ask  {plain(ask.role, 30)}: {_plan_of(record)}")
+        for message in ask.chat():
+            who = "" if message["role"] == "user" else f"{message['role']}: "
+            self._text(who, message["content"])
+
+    def ended(self, exchange: Exchange) -> None:
+        self._line(f"  got  {plain(exchange.role, 30)}: {_course(exchange)}")
+        self._text("reasoning: ", exchange.reasoning)
+        self._text("tool calls: ", exchange.tool_calls)
+        self._text("", exchange.text)
+        if exchange.outcome == "fail":
+            self._text("the server's words: ", exchange.error_body or "")
+        for note in exchange.notes:
+            self._line(f"{_INDENT}note: {plain(note, self._width - 13)}")
+
+    def checked(self, check: Check) -> None:
+        why = ": ".join(part for part in (check.grade, check.reason) if part)
+        word = _CHECK_WORDS[check_outcome(check)]
+        self._line(f"  check {check.name}: {word}{f' ({plain(why, 400)})' if why else ''}")
+
+    def finished(self, result: Result) -> None:
+        if result.end != "completed":
+            self._line(f"  the iteration {_ENDS[result.end]}: {plain(result.reason, 600)}")
+
+    def waiting(self, roles: list[str], seconds: float, token_events: int) -> None:
+        if seconds > _PATIENCE:
+            told = f"{token_events} token events so far" if token_events else "no token yet"
+            self._hint(f"waiting for {plain(', '.join(roles), 60)}: {seconds:.0f} s, {told}")
+
+    def _text(self, label: str, text: str) -> None:
+        """A text of a prompt or an answer: an excerpt of its beginning and end, or every line of it."""
+        if not text:
+            return
+        if not self._full:
+            self._line(f'{_INDENT}{label}"{excerpt(text, self._width - len(_INDENT) - len(label) - 2)}"')
+            return
+        for part in text.split("\n"):
+            self._line(f"{_INDENT}{label}| {plain(part, max(len(part) * 10, 1))}")
+            label = ""
+
+
+_ENDS = {
+    "failed": "ended at a failed request",
+    "stopped": "was stopped",
+    "broken": "broke in the scenario itself",
+}
+
+
+def excerpt(text: str, limit: int) -> str:
+    """At most ``limit`` characters: the beginning, and the end, where a long prompt has its question."""
+    limit = max(limit, 40)
+    if len(text) <= limit:
+        return plain(text, limit)
+    end = limit // 3
+    left_out = f" …[{len(text) - limit:,} characters]… "
+    head = plain(text[: limit - end - len(left_out)], limit - end - len(left_out))
+    return f"{head}{left_out}{plain(text[-end:], end)}"
+
+
+def _plan_of(record: Opened) -> str:
+    parts = [f"{record.prompt_chars:,} characters, up to {record.max_tokens:,} tokens"]
+    if not record.stream:
+        parts.append("not streamed")
+    if record.cancel_planned:
+        parts.append(f"to be cancelled in {record.cancel_planned}")
+    return ", ".join(parts)
+
+
+def _course(exchange: Exchange) -> str:
+    """How the exchange went, in one line."""
+    took = f"{seconds(exchange.done_ns - exchange.sent_ns):.2f} s"
+    if exchange.outcome == "unknown":
+        return f"unknown after {took}: {plain(exchange.reason, 200)}"
+    if exchange.outcome == "fail":
+        assert exchange.failure is not None, "a failed exchange has its class"
+        whose = FAULT[exchange.failure]
+        status = f", status {exchange.status}" if exchange.status else ""
+        return (
+            f"FAILED after {took}{status}: {exchange.failure}: {plain(exchange.reason, 300)} (whose: {whose})"
+        )
+    how = "cancelled as planned" if exchange.cancelled_ns is not None else "ok"
+    return "; ".join([f"{how} in {took}{_first_token(exchange)}", *_tokens(exchange)])
+
+
+def _first_token(exchange: Exchange) -> str:
+    if exchange.first_token_ns is None:
+        return ""
+    return f", first token after {seconds(exchange.first_token_ns - exchange.sent_ns):.2f} s"
+
+
+def _tokens(exchange: Exchange) -> list[str]:
+    told = []
+    if exchange.prompt_tokens is not None:
+        cached = "" if exchange.cached_tokens is None else f" ({exchange.cached_tokens:,} from a cache)"
+        told.append(f"{exchange.prompt_tokens:,} prompt tokens{cached}")
+    if exchange.completion_tokens is not None:
+        rate = METRICS["generation_rate"].of(exchange)
+        told.append(f"{exchange.completion_tokens:,} generated{f' at {rate:.1f} tokens/s' if rate else ''}")
+    elif exchange.token_events:
+        told.append(f"{exchange.token_events:,} token events")
+    if exchange.finish_reason:
+        told.append(f"finish {plain(exchange.finish_reason, 30)}")
+    return told
