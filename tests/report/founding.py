@@ -318,7 +318,7 @@ def verdict(**more: Any) -> Verdict:
             Reconsidered(
                 threshold="prose-rate",
                 applied=True,
-                reason="17 tokens/s was written for another, speculative model; this one has its own baseline",
+                reason="17 tokens/s was written for another, speculative model",
                 who="the release's owner",
                 expires="2026-11-30",
                 requires=("functional", "throughput"),

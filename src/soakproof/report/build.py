@@ -2,20 +2,25 @@
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Verdict
+from soakproof.report.bounds import memory_bounds
 from soakproof.report.coverage import coverage_table, evidence_lines
 from soakproof.report.excerpts import excerpts
 from soakproof.report.figures import drawings
-from soakproof.report.floor import memory_floor
 from soakproof.report.identity import changed_table, identity_tables, versions_table
 from soakproof.report.page import Page
 from soakproof.report.quantity import quantity
 from soakproof.report.raw import raw_section
 from soakproof.report.traffic import checks_table, compared_table, traffic_table
-from soakproof.report.verdicts import groups, overruled, sentence
+from soakproof.report.verdicts import groups, not_comparable, overruled, sentence
 
 
 def build(verdict: Verdict, evidence: Evidence, baseline: Evidence | None) -> Page:
-    """The whole report of a verdict; ``baseline`` is the evidence that it was judged against, if any."""
+    """The whole report of a verdict; ``baseline`` is the evidence that it was judged against, if any.
+
+    A baseline that the verdict found not comparable is named, and nothing is set beside it.
+    """
+    unfit = not_comparable(verdict)
+    beside = None if unfit else baseline
     return Page(
         run=verdict.run,
         facts=_facts(verdict, evidence),
@@ -28,10 +33,10 @@ def build(verdict: Verdict, evidence: Evidence, baseline: Evidence | None) -> Pa
         checks=checks_table(evidence),
         excerpts=excerpts(evidence),
         traffic=traffic_table(evidence),
-        drawings=drawings(evidence, baseline, memory_floor(verdict)),
+        drawings=drawings(evidence, beside, memory_bounds(verdict)),
         baseline=verdict.baseline,
         changed=changed_table(verdict.changed, verdict.baseline),
-        compared=compared_table(evidence, baseline),
+        compared=compared_table(evidence, beside, unfit),
         identity=identity_tables(verdict, evidence),
         evidence=evidence_lines(evidence),
         coverage=coverage_table(evidence),
@@ -41,7 +46,7 @@ def build(verdict: Verdict, evidence: Evidence, baseline: Evidence | None) -> Pa
 
 
 def _facts(verdict: Verdict, evidence: Evidence) -> tuple[tuple[str, str], ...]:
-    plan, target = evidence.plan, verdict.identity or evidence.target
+    plan, target = evidence.plan, evidence.target
     model = target.get("model_resolved") or target.get("model") or "unknown"
     duration = evidence.duration
     return (

@@ -27,12 +27,13 @@ def excerpts(evidence: Evidence) -> tuple[Excerpt, ...]:
 
 def _first(checks: list[Check]) -> Iterator[tuple[Check, str]]:
     """The first exchanges of a check's failures, from as many failures as there are."""
-    taken = 0
+    taken: set[str] = set()
     for depth in range(EACH):
         for check in checks:
-            if depth < len(check.exchanges) and taken < EACH:
-                taken += 1
-                yield check, check.exchanges[depth]
+            id = check.exchanges[depth] if depth < len(check.exchanges) else ""
+            if id and id not in taken and len(taken) < EACH:
+                taken.add(id)
+                yield check, id
 
 
 def _excerpt(check: Check, id: str, exchange: Exchange | None) -> Excerpt:

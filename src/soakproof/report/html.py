@@ -9,8 +9,9 @@ from markupsafe import Markup
 from soakproof.judge.finding import Outcome
 from soakproof.report.page import Page
 from soakproof.report.verdicts import figure_row, is_plain, meta
-from soakproof.report.visible import visible
+from soakproof.report.visible import bounded, visible
 
+_LONGEST = 4000  # characters of one text
 _GLYPHS = {"pass": "✓", "fail": "✕", "error": "!", "inconclusive": "?"}
 _CLASSES = {  # every outcome's word to one of the four looks
     "PASS": "pass",
@@ -44,8 +45,10 @@ def _environment() -> Environment:
 
 
 def _shown(value: Any) -> Any:
-    """Every text that a template prints, made visible before it is escaped."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    """Every text that a template prints, bounded and made visible before it is escaped."""
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return visible(bounded(value, _LONGEST, 0))
 
 
 def look(outcome: str) -> str:

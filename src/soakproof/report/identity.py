@@ -13,13 +13,17 @@ _DEPTH = 4
 
 
 def identity_tables(verdict: Verdict, evidence: Evidence) -> tuple[tuple[str, Table], ...]:
-    """The target, the host and the plan, each under its title."""
+    """What was compared, the target as it was read, the host and the plan, each under its title."""
     plan = {k: v for k, v in evidence.plan.items() if k not in ("source", "thresholds", "kinds")}
     mix = {
         str(k.get("name")): k.get("count") for k in evidence.plan.get("kinds") or () if isinstance(k, dict)
     }
     return (
-        ("Target", fields_table(verdict.identity or evidence.target, "The target's identity is not known.")),
+        (
+            "Identity, as it is compared",
+            fields_table(verdict.identity, "The target's identity is not known."),
+        ),
+        ("Target, as it was read", fields_table(evidence.target, "Nothing was read from the target.")),
         ("Host", fields_table(evidence.run.get("host") or {}, "The host is not known.")),
         ("Plan", fields_table({**plan, **({"mix": mix} if mix else {})}, "The plan is not known.")),
     )

@@ -27,7 +27,7 @@ def terminal_table(verdict: Verdict, *, width: int = WIDTH, colour: bool = False
     if raw.thresholds.rows:
         parts.append(_raw_table(raw.thresholds.rows, width, colour))
     if verdict.reconsidered:
-        parts.append(_wrapped(f"overruled: {overruled(verdict)}", width))
+        parts.append(_wrapped(overruled(verdict), width))
         parts += [
             _wrapped(f"  {r.threshold}: {_entry(r.applied, r.reason, r.who, r.expires, r.why_not)}", width)
             for r in verdict.reconsidered

@@ -79,7 +79,8 @@ def checks_table(evidence: Evidence) -> Table:
         key, outcome = (check.scenario, check.name), check_outcome(check)
         counts.setdefault(key, Counter())[outcome] += 1
         if check.grade:
-            grades.setdefault(key, Counter())[f"{outcome}: {check.grade}"] += 1
+            told = check.grade if outcome == KNOWN else f"{outcome}: {check.grade}"
+            grades.setdefault(key, Counter())[told] += 1
     order = kinds(evidence)
     keys = sorted(counts, key=lambda k: (*(not counts[k][o] for o in _BAD), _place(order, k[0]), k))
     columns = (
@@ -103,8 +104,8 @@ def _check_row(kind: str, name: str, counts: Counter[str], grades: Counter[str])
     return (kind, name, outcome, *told, ", ".join(f"{n:,} {grade}" for grade, n in sorted(grades.items())))
 
 
-def compared_table(evidence: Evidence, baseline: Evidence | None) -> Table:
-    """Medians of each kind beside the baseline's: descriptive, no judgement."""
+def compared_table(evidence: Evidence, baseline: Evidence | None, unfit: str = "") -> Table:
+    """Medians of each kind beside the baseline's, without judgement. ``unfit``: why there are none."""
     columns = (
         Column("Kind"),
         Column("Quantity"),
@@ -113,7 +114,7 @@ def compared_table(evidence: Evidence, baseline: Evidence | None) -> Table:
         Column("Change", "number"),
     )
     if baseline is None:
-        return Table(columns, (), "No baseline was given.")
+        return Table(columns, (), unfit or "No baseline was given.")
     rows = []
     for kind in kinds(evidence):
         for name, head in COMPARED:

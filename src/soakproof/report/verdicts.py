@@ -51,6 +51,14 @@ def overruled(verdict: Verdict) -> str:
     return f"{' '.join(told)} The raw outcome stands as it was recorded."
 
 
+def not_comparable(verdict: Verdict) -> str:
+    """Why the baseline that was given could not be used, as the verdict tells it; "" when it could."""
+    if verdict.baseline is None:
+        return ""
+    about = (f for f in verdict.findings if (f.adjudicator, f.subject) == ("identity", "baseline"))
+    return next((f"Not set side by side: {f.answer}" for f in about if f.outcome is not Outcome.PASS), "")
+
+
 def figure_row(figure: Figure) -> tuple[str, ...]:
     """Name, value, n, baseline with the change from it, and note."""
     against = "" if figure.baseline is None else quantity(figure.baseline, figure.unit)

@@ -9,8 +9,9 @@ import unicodedata
 
 _KEPT = frozenset("\n\t")
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-_MARKUP = re.compile(r"[\\`*\[\]<>&|~$]|(?<![^\W_])_|_(?![^\W_])")
-_BLOCK_START = re.compile(r"^(?:[#+=>-]|\d{1,9}(?=[.)]))")
+_MARKUP = re.compile(r"[\\`*\[\]<&|~$]|(?<![^\W_])_|_(?![^\W_])")
+_ENTITIES = {"<": "&lt;", "&": "&amp;"}
+_BLOCK_START = re.compile(r"^(?:[#+=>-](?!\d)|\d{1,9}(?=[.)](?:\s|$)))")
 _LINK = re.compile(r":(?=//)|(?i:(?<=www)\.)|(?i:(?<=mailto):)|(?i:(?<=xmpp):)")
 
 
@@ -28,7 +29,8 @@ def _escape(character: str) -> str:
 
 def line(text: str, limit: int = 2000) -> str:
     """The text on one line: visible, runs of white space as one space, at most ``limit`` characters."""
-    return " ".join(visible(bounded(text, limit, 0)).split())
+    cut = f"{text[: limit - 1]}…" if len(text) > limit else text
+    return " ".join(visible(cut).split())
 
 
 def bounded(text: str, head: int = 240, tail: int = 120) -> str:
@@ -42,9 +44,7 @@ def bounded(text: str, head: int = 240, tail: int = 120) -> str:
 
 def markdown(text: str) -> str:
     """One line of Markdown that shows the text as it is: no markup, link, image, mention or table cell."""
-    escaped = _MARKUP.sub(
-        lambda m: {"<": "&lt;", ">": "&gt;", "&": "&amp;"}.get(m[0], f"\\{m[0]}"), line(text)
-    )
+    escaped = _MARKUP.sub(lambda m: _ENTITIES.get(m[0], f"\\{m[0]}"), line(text))
     escaped = _LINK.sub(lambda m: f"\\{m[0]}", escaped)
     escaped = _BLOCK_START.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", escaped)
     return escaped.replace("@", "@<!-- -->")

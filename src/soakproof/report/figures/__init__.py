@@ -1,6 +1,7 @@
 """A run's figures as SVG documents. Nothing here needs a display, a network or a writable home."""
 
 from soakproof.judge.evidence import Evidence
+from soakproof.report.bounds import NO_BOUNDS, MemoryBounds
 from soakproof.report.figures.rates import first_token, generation
 from soakproof.report.figures.resources import resources
 from soakproof.report.figures.slots import activity
@@ -8,11 +9,11 @@ from soakproof.report.page import Drawing
 
 
 def drawings(
-    evidence: Evidence, baseline: Evidence | None = None, floor_bytes: float | None = None
+    evidence: Evidence, baseline: Evidence | None = None, bounds: MemoryBounds = NO_BOUNDS
 ) -> tuple[Drawing, ...]:
     """Every figure with its caption, in a report's order."""
     return (
-        resources(evidence, floor_bytes),
+        resources(evidence, bounds),
         generation(evidence, baseline),
         first_token(evidence, baseline),
         activity(evidence),
@@ -20,7 +21,7 @@ def drawings(
 
 
 def figures(
-    evidence: Evidence, baseline: Evidence | None = None, floor_bytes: float | None = None
+    evidence: Evidence, baseline: Evidence | None = None, bounds: MemoryBounds = NO_BOUNDS
 ) -> dict[str, str]:
-    """Name to SVG document. ``floor_bytes`` is the policy's floor of available memory."""
-    return {made.name: made.svg for made in drawings(evidence, baseline, floor_bytes)}
+    """Name to SVG document. ``bounds`` are the policy's on memory."""
+    return {made.name: made.svg for made in drawings(evidence, baseline, bounds)}

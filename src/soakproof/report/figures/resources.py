@@ -1,12 +1,13 @@
 """Figure 1: available memory, and what the server and the GPU hold, over the run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import number
+from soakproof.judge.series import held, reading
 from soakproof.records import Sample
+from soakproof.report.bounds import MemoryBounds
 from soakproof.report.figures import style
 from soakproof.report.figures.marks import run_end
 from soakproof.report.figures.series import (
@@ -27,55 +28,58 @@ NAME, TITLE = "resources", "Memory over the run"
 _GIB = 2**30
 _COLOURS = (style.LINE, style.SECOND, style.THIRD)
 _MOST_LINES = len(_COLOURS)
+Value = Callable[[Sample], float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
     title: str
     lines: tuple[tuple[str, Series], ...]  # name and GiB over time
+    limit: tuple[str, float] | None  # what it is called, and bytes
 
 
-def resources(evidence: Evidence, floor_bytes: float | None = None) -> Drawing:
-    """Available memory with the policy's floor, then the server's private memory and GTT where measured."""
-    panels, missing = _panels(evidence)
+def resources(evidence: Evidence, bounds: MemoryBounds) -> Drawing:
+    """Available memory, the server's private memory and GTT, each where measured and with its bound."""
+    panels, missing = _panels(evidence, bounds)
     if not panels:
         why = "; ".join(missing)
         return Drawing(NAME, TITLE, f"Not measured: {why}.", empty(NAME, TITLE, why))
-    caption = _caption(panels, missing, floor_bytes)
+    caption = _caption(panels, missing)
     with style.theme():
         made, axes = style.figure([1.55] * len(panels))
         for ax, panel in zip(axes, panels, strict=True):
-            _draw(ax, panel, floor_bytes if panel is panels[0] else None)
+            _draw(ax, panel)
         style.time_axis(axes[-1], run_end(evidence))
         return Drawing(NAME, TITLE, caption, finish(made, NAME, TITLE, caption))
 
 
-def _panels(evidence: Evidence) -> tuple[list[_Panel], list[str]]:
+def _panels(evidence: Evidence, bounds: MemoryBounds) -> tuple[list[_Panel], list[str]]:
     """The panels that hold anything, and for each that does not, why."""
     roles = [s for s in evidence.samples if s.startswith("process:")]
     cards = [s for s in evidence.samples if s.startswith("amdgpu")]
-    wanted = (
-        ("Available memory of the host", ["memory"], ("available_bytes",)),
-        ("Private memory of the server (RssAnon and swap)", roles, ("rss_anon_bytes", "swap_bytes")),
-        ("GTT in use", cards, ("gtt_used_bytes",)),
+    gtt = reading("gtt_used_bytes")
+    wanted: tuple[tuple[str, list[str], Value, str, float | None], ...] = (
+        ("Available memory of the host", ["memory"], reading("available_bytes"), "floor", bounds.floor),
+        ("Private memory of the server (RssAnon and swap)", roles, held, "", None),
+        ("GTT in use", cards, gtt, "ceiling", bounds.gtt_ceiling),
     )
     panels, missing = [], []
-    for title, sources, parts in wanted:
-        lines = tuple((s, _gib(evidence.samples.get(s, ()), parts)) for s in sources[:_MOST_LINES])
-        there = tuple((name, line) for name, line in lines if line)
+    for title, sources, value, name, limit in wanted:
+        lines = tuple((s, _gib(evidence.samples.get(s, ()), value)) for s in sources[:_MOST_LINES])
+        there = tuple((source, line) for source, line in lines if line)
         if there:
-            panels.append(_Panel(title, there))
+            panels.append(_Panel(title, there, None if limit is None else (name, limit)))
         else:
             missing.append(f"{title}: {_why(evidence, sources)}")
     return panels, missing
 
 
-def _gib(samples: Sequence[Sample], parts: tuple[str, ...]) -> Series:
-    def total(sample: Sample) -> float | None:
-        found = [number(sample.values.get(part)) for part in parts]
-        return None if None in found else sum(v for v in found if v is not None) / _GIB
+def _gib(samples: Sequence[Sample], value: Value) -> Series:
+    def scaled(sample: Sample) -> float | None:
+        found = value(sample)
+        return None if found is None else found / _GIB
 
-    return of_samples(samples, total)
+    return of_samples(samples, scaled)
 
 
 def _why(evidence: Evidence, sources: Sequence[str]) -> str:
@@ -89,7 +93,7 @@ def _why(evidence: Evidence, sources: Sequence[str]) -> str:
     return f"{silent.state} ({silent.reason})" if silent.reason else silent.state
 
 
-def _draw(ax: "Axes", panel: _Panel, floor_bytes: float | None) -> None:
+def _draw(ax: "Axes", panel: _Panel) -> None:
     ax.set_title(panel.title)
     ax.set_ylabel("GiB")
     for (name, line), colour in zip(panel.lines, _COLOURS, strict=False):
@@ -99,18 +103,17 @@ def _draw(ax: "Axes", panel: _Panel, floor_bytes: float | None) -> None:
         ax.plot(alone.times, alone.values, ".", color=colour, markersize=2.5)
     for start, end in missing_spans(panel.lines[0][1])[:200]:
         ax.axvspan(start, end, color=style.GAP, alpha=0.5, linewidth=0)
-    if floor_bytes is not None:
-        ax.axhline(floor_bytes / _GIB, color=style.LIMIT, linestyle=(0, (5, 3)))
-        style.note(ax, floor_bytes / _GIB, "floor", style.LIMIT)
+    if panel.limit is not None:
+        name, limit = panel.limit
+        ax.axhline(limit / _GIB, color=style.LIMIT, linestyle=(0, (5, 3)))
+        style.note(ax, limit / _GIB, f"{name} {quantity(limit, 'bytes')}", style.LIMIT)
     if len(panel.lines) > 1:
         style.legend(ax)
     style.headroom(ax)
 
 
-def _caption(panels: Sequence[_Panel], missing: Sequence[str], floor_bytes: float | None) -> str:
+def _caption(panels: Sequence[_Panel], missing: Sequence[str]) -> str:
     told = [_extremes(panel) for panel in panels]
-    if floor_bytes is not None:
-        told.append(f"the policy's floor is {quantity(floor_bytes, 'bytes')}")
     if any(missing_spans(panel.lines[0][1]) for panel in panels):
         told.append("grey: no reading")
     told += [f"not measured: {why}" for why in missing]
@@ -123,4 +126,5 @@ def _extremes(panel: _Panel) -> str:
         low, high = (quantity(float(v) * _GIB, "bytes") for v in (line.known.min(), line.known.max()))
         label = f"{name} " if len(panel.lines) > 1 else ""
         each.append(f"{label}{low} to {high} (n {line.known.size:,})")
-    return f"{panel.title}: {', '.join(each)}"
+    limit = f", {panel.limit[0]} {quantity(panel.limit[1], 'bytes')}" if panel.limit else ""
+    return f"{panel.title}: {', '.join(each)}{limit}"

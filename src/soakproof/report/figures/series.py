@@ -5,6 +5,7 @@ Times are seconds of the run. A missing reading is NaN, which breaks the line; n
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,23 +63,25 @@ def with_gaps(line: Series, interval: float | None = None) -> Series:
 
 
 def thinned(line: Series, bins: int = BINS) -> Series:
-    """The lowest and the highest value of each of ``bins`` equal spans, and its first gap, in order."""
+    """The lowest and the highest value of each of ``bins`` equal spans, and a gap wherever there was one."""
     if line.times.size <= 2 * bins:
         return line
+    there = np.flatnonzero(np.isfinite(line.values))
     edges = np.linspace(line.times[0], line.times[-1], bins + 1)[1:-1]
     kept: list[int] = []
-    for part in np.split(np.arange(line.times.size), np.searchsorted(line.times, edges)):
-        kept += _extremes(line.values, part)
+    for part in np.split(there, np.searchsorted(line.times[there], edges)):
+        if part.size:
+            found = line.values[part]
+            kept += sorted({int(part[np.argmin(found)]), int(part[np.argmax(found)])})
+    kept = sorted(kept + _gaps_between(line, kept))
     return Series(line.times[kept], line.values[kept])
 
 
-def _extremes(values: Floats, part: NDArray[np.int64]) -> list[int]:
-    missing = np.isnan(values[part])
-    chosen = {int(part[missing][0])} if missing.any() else set()
-    if not missing.all() and part.size:
-        there = part[~missing]
-        chosen |= {int(there[np.argmin(values[there])]), int(there[np.argmax(values[there])])}
-    return sorted(chosen)
+def _gaps_between(line: Series, kept: Sequence[int]) -> list[int]:
+    """The first missing point between each two neighbours of ``kept`` that have one between them."""
+    missing = np.flatnonzero(np.isnan(line.values))
+    after = np.searchsorted(missing, kept)
+    return [int(missing[start]) for start, end in pairwise(after) if end > start]
 
 
 def lonely(line: Series) -> Series:

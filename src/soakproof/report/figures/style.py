@@ -4,8 +4,6 @@ takes most of a second. `svg` turns what it draws into a document that fits a pa
 
 import contextlib
 import logging
-import os
-import tempfile
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -63,28 +61,22 @@ _SETTINGS: dict[str, Any] = {
 
 
 @contextlib.contextmanager
-def _own_cache() -> Iterator[None]:
-    """Import matplotlib without its user's folder where that cannot be written: it would warn about it."""
-    chosen = "MPLCONFIGDIR" in os.environ or _writable(os.path.expanduser("~"))
-    if chosen:
-        yield
-        return
-    with tempfile.TemporaryDirectory(prefix="soakproof-") as folder:
-        os.environ["MPLCONFIGDIR"] = folder
-        try:
+def _quietly() -> Iterator[None]:
+    """Import matplotlib without a word about a home it cannot write or a matplotlibrc that is not ours."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             yield
-        finally:
-            del os.environ["MPLCONFIGDIR"]
-
-
-def _writable(folder: str) -> bool:
-    return os.path.isdir(folder) and os.access(folder, os.W_OK)
+    finally:
+        logger.setLevel(level)
 
 
 def figure(panels: list[float]) -> "tuple[Figure, list[Axes]]":
     """An empty figure with one row of axes a panel, each of that height in inches, sharing time."""
-    with _own_cache(), warnings.catch_warnings():
-        logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+    with _quietly():
         from matplotlib.backends.backend_svg import FigureCanvasSVG
         from matplotlib.figure import Figure
 
@@ -97,8 +89,9 @@ def figure(panels: list[float]) -> "tuple[Figure, list[Axes]]":
 @contextlib.contextmanager
 def theme() -> Iterator[None]:
     """Our settings alone, whatever a matplotlibrc of the user says."""
-    with _own_cache():
+    with _quietly():
         import matplotlib
+        import matplotlib.style  # looks for styles in the home
     with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a glyph that the measuring font lacks: the reader's font shows it
         matplotlib.rcdefaults()

@@ -4,11 +4,12 @@ reference to anything outside. Pure text.
 
 import io
 import re
+from textwrap import wrap
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from soakproof.report.figures.style import MUTED, PALETTE
-from soakproof.report.visible import visible
+from soakproof.report.figures.style import MUTED, PALETTE, WIDTH
+from soakproof.report.visible import line, visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,11 +30,15 @@ def finish(made: "Figure", name: str, title: str, description: str) -> str:
 
 def empty(name: str, title: str, why: str) -> str:
     """A figure that says "not measured" and why."""
-    root = ElementTree.Element(f"{{{_SVG}}}svg", {"viewBox": "0 0 547 64"})
-    attributes = {"x": "14", "style": f"fill: {MUTED}; font-size: 11px; font-family: x"}
-    for y, said in (("28", "not measured"), ("46", why)):
-        text = ElementTree.SubElement(root, f"{{{_SVG}}}text", {**attributes, "y": y})
-        text.text = visible(said)
+    told = ["Not measured", *wrap(line(why, 400), 100)]
+    root = ElementTree.Element(f"{{{_SVG}}}svg", {"viewBox": f"0 0 {WIDTH * 72:.0f} {24 + 15 * len(told)}"})
+    for row, said in enumerate(told):
+        place = {
+            "x": "14",
+            "y": str(26 + 15 * row),
+            "style": f"fill: {MUTED}; font-size: 10px; font-family: x",
+        }
+        ElementTree.SubElement(root, f"{{{_SVG}}}text", place).text = said
     return _dressed(root, name, title, f"Not measured: {why}")
 
 

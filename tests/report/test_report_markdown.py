@@ -1,0 +1,66 @@
+"""The Markdown report: readable unrendered, in a report's order, with hostile text inert."""
+
+import re
+
+import founding
+import hostile
+import pytest
+from judging import evidence
+
+from soakproof.report import render_markdown
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return render_markdown(founding.verdict(), founding.run(), founding.baseline())
+
+
+def test_it_begins_with_the_raw_outcome_and_says_what_overruled_it(text: str) -> None:
+    assert text.splitlines()[2] == "**Raw outcome: FAILED** · **Verdict: PASS**"
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert heads == [
+        "Raw outcome", "What overruled it", "Verdict", "Findings", "Checks", "Traffic", "Figures",
+        "Against the baseline 2026-08-20T10-00-00Z-soak-k3aa", "What was tested", "Evidence",
+        "What this run does not prove", "Versions",
+    ]  # fmt: skip
+    assert f"| prose-rate | `{founding.THAT}` | FAIL | 12.24 tokens/s | 3 | 3 |" in text
+    assert "Decided by: the release's owner, until 2026-11-30" in text
+    assert "| median generation rate | 12.29 tokens/s | 3 | 11.86 tokens/s (+3.6 %) |" in text
+    assert "Strength: 3 against 3: descriptive only" in text
+
+
+def test_figures_are_files_beside_it_with_captions(text: str) -> None:
+    links = re.findall(r"!\[([^\]]+)\]\((figures/[a-z-]+\.svg)\)", text)
+    assert [link for _, link in links] == [
+        f"figures/{n}.svg" for n in ("resources", "generation", "first-token", "activity")
+    ]
+    assert all(alt for alt, _ in links)
+
+
+def test_every_table_row_has_its_heads_cells(text: str) -> None:
+    for table in re.findall(r"(?:^\|.*\|\n)+", text + "\n", re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
+
+
+def test_hostile_text_makes_no_markup() -> None:
+    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    text = render_markdown(hostile.verdict(), hostile.run())
+    page = parser.render(text).replace("<!-- -->", "")
+    assert set(re.findall(r"<(\w+)", page)) <= {
+        "h1", "h2", "h3", "p", "strong", "em", "ul", "li", "code", "pre", "img", "br",
+        "table", "thead", "tbody", "tr", "th", "td",
+    }  # fmt: skip
+    assert set(re.findall(r'<img src="([^"]*)"', page)) == {
+        f"figures/{n}.svg" for n in ("resources", "generation", "first-token", "activity")
+    }
+    assert "<a " not in page
+    assert page.count("<h1>") == 1
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
+
+
+def test_a_run_of_nothing_has_a_report() -> None:
+    text = render_markdown(
+        founding.verdict(findings=(), raw=None, reconsidered=(), not_proven=()), evidence(run={"plan": {}})
+    )
+    assert "**Raw outcome: UNKNOWN**" in text
+    assert "No source was sampled" in text

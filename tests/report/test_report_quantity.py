@@ -1,0 +1,42 @@
+"""Numbers are printed with their unit, and a missing one is never 0."""
+
+import pytest
+
+from soakproof.report.quantity import change, counted, number, quantity
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (None, "tokens/s", "not measured"),
+        (0, "", "0"),
+        (12.29, "tokens/s", "12.29 tokens/s"),
+        (45.64 * 2**30, "bytes", "45.64 GiB"),
+        (0.0, "bytes", "0 B"),
+        (-3 * 2**20, "bytes", "-3 MiB"),
+        (1820.47, "s", "1,820.5 s"),
+        (31012.0, "tokens", "31,012 tokens"),
+        (0.683, "s", "0.683 s"),
+        (0.00002, "s", "2e-05 s"),
+        (float("nan"), "s", "nan s"),
+        (float("inf"), "bytes", "inf bytes"),
+    ],
+)
+def test_quantity(value: float | None, unit: str, shown: str) -> None:
+    assert quantity(value, unit) == shown
+
+
+def test_number_keeps_whole_numbers_whole() -> None:
+    assert [number(v) for v in (3, 3.0, 3.14159, 314.159, 1e20)] == ["3", "3", "3.14", "314.2", "1e+20"]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "shown"),
+    [(11.86, 12.29, "+3.6 %"), (12.0, 11.4, "-5.0 %"), (None, 1.0, ""), (1.0, None, ""), (0.0, 1.0, "")],
+)
+def test_change(was: float | None, now: float | None, shown: str) -> None:
+    assert change(was, now) == shown
+
+
+def test_counted() -> None:
+    assert [counted(1, "entry", "entries"), counted(1200, "failure")] == ["1 entry", "1,200 failures"]

@@ -1,0 +1,283 @@
+"""What a report says: the raw outcome as it was, what overruled it, findings in order, tables of the run."""
+
+import founding
+import pytest
+from judging import check, event, evidence, exchange, iteration, opened, sample, trace
+
+from soakproof.judge import Figure, Outcome
+from soakproof.judge.finding import Reconsidered
+from soakproof.records import Failure
+from soakproof.report.bounds import MemoryBounds, memory_bounds
+from soakproof.report.coverage import coverage_table, evidence_lines
+from soakproof.report.excerpts import excerpts
+from soakproof.report.identity import changed_table, fields_table, identity_tables, versions_table
+from soakproof.report.raw import raw_section
+from soakproof.report.traffic import checks_table, compared_table, kinds, traffic_table
+from soakproof.report.verdicts import figure_row, groups, is_plain, meta, not_comparable, overruled, sentence
+
+
+def test_the_raw_outcome_stays_failed_whatever_the_verdict_says() -> None:
+    raw = raw_section(founding.verdict())
+    assert raw.outcome == "FAILED"
+    assert "1 of 2 raw thresholds failed" in raw.sentence
+    assert raw.thresholds.rows[0] == (
+        "prose-rate", founding.THAT, "fail", "12.24 tokens/s", "3", "3",
+        "interactive use; overruled, see below",
+    )  # fmt: skip
+    assert raw.thresholds.rows[1][2] == "pass"
+    assert raw.failures[0].exchanges[0] == ("long_prose-1-ask", "12.31 tokens/s")
+
+
+def test_a_refused_reconsideration_stands_beside_its_threshold() -> None:
+    entry = Reconsidered(
+        threshold="prose-rate",
+        applied=False,
+        reason="r",
+        who="w",
+        expires="2026-01-01",
+        requires=(),
+        why_not="the entry expired",
+    )
+    verdict = founding.verdict(reconsidered=(entry,))
+    assert raw_section(verdict).thresholds.rows[0][-1] == "interactive use; not overruled: the entry expired"
+    assert overruled(verdict).startswith(
+        "Named by the policy and not overruled: prose-rate (the entry expired)."
+    )
+
+
+def test_a_run_without_raw_json_has_an_unknown_raw_outcome() -> None:
+    raw = raw_section(founding.verdict(raw=None))
+    assert (raw.outcome, raw.thresholds.rows) == ("UNKNOWN", ())
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"outcome": None, "thresholds": None}, {"thresholds": [{}], "checks": {}}]
+)
+def test_a_torn_raw_json_is_read_tolerantly(document: dict[str, object]) -> None:
+    raw = raw_section(founding.verdict(raw=document))
+    assert raw.outcome == "UNKNOWN"
+    assert all(
+        row[2] == "unknown" and row[3] == "not measured" and row[4] == "unknown"
+        for row in raw.thresholds.rows
+    )
+
+
+def test_raw_failures_that_raw_json_leaves_out_are_counted() -> None:
+    threshold = {
+        "name": "t",
+        "outcome": "fail",
+        "failed": 250,
+        "failures": [{"exchange": str(n), "value": n} for n in range(100)],
+    }
+    raw = raw_section(founding.verdict(raw={"outcome": "failed", "thresholds": [threshold]}))
+    assert raw.thresholds.rows[0][5] == "250"
+    assert (len(raw.failures[0].exchanges), raw.failures[0].left_out) == (20, 230)
+
+
+def test_overruled_says_nothing_where_nothing_was() -> None:
+    assert overruled(founding.verdict(reconsidered=())).startswith("Nothing:")
+    assert "decided by the release's owner, until 2026-11-30" in overruled(founding.verdict())
+
+
+def test_findings_come_worst_first_and_what_decides_before_what_does_not() -> None:
+    found = [
+        founding.finding("a", "1", "."),
+        founding.finding("b", "1", ".", Outcome.FAIL, critical=False),
+        founding.finding("c", "1", ".", Outcome.INCONCLUSIVE),
+        founding.finding("d", "1", "."),
+        founding.finding("d", "2", ".", Outcome.FAIL),
+    ]
+    made = groups(found)
+    assert [(g.adjudicator, g.outcome, g.decides) for g in made] == [
+        ("d", "FAIL", True), ("b", "FAIL", False), ("c", "INCONCLUSIVE", True), ("a", "PASS", True),
+    ]  # fmt: skip
+    assert [f.subject for f in made[0].findings] == ["2", "1"]
+
+
+def test_a_group_has_a_question_only_where_its_findings_share_it() -> None:
+    same = [founding.finding("a", s, ".", question="Why?") for s in "12"]
+    assert groups(same)[0].question == "Why?"
+    assert groups([*same, founding.finding("a", "3", ".", question="How?")])[0].question == ""
+
+
+def test_the_sentence_counts_what_decides_and_what_does_not() -> None:
+    assert (
+        sentence(founding.verdict())
+        == "13 findings of 5 adjudicators: 12 PASS; 1 FAIL that cannot decide it."
+    )
+    assert "nothing could be concluded" in sentence(founding.verdict(findings=()))
+
+
+def test_a_figure_shows_its_baseline_and_why_it_is_missing() -> None:
+    assert figure_row(Figure(name="rate", value=12.29, unit="tokens/s", n=3, baseline=11.86)) == (
+        "rate", "12.29 tokens/s", "3", "11.86 tokens/s (+3.6 %)", "",
+    )  # fmt: skip
+    assert figure_row(Figure(name="x", value=None, note="no draft model")) == (
+        "x",
+        "not measured",
+        "",
+        "",
+        "no draft model",
+    )
+    assert figure_row(Figure(name="x", value=None))[4] == "no reason was given"
+
+
+def test_meta_tells_limit_strength_fault_weight_and_span() -> None:
+    finding = founding.finding(
+        "a", "s", ".", limit=">= 3", limit_source="policy", strength="weak", fault="host", critical=False,
+        span=(1.0, 9.0), figures=(Figure(name="x", value=2.0, n=4),),
+    )  # fmt: skip
+    assert is_plain(finding)
+    assert dict(meta(finding)) == {
+        "x": "2 (n 4)",
+        "Limit": ">= 3 (from policy)",
+        "Strength": "weak",
+        "Whose fault": "host",
+        "Weight": "not critical: cannot decide the verdict",
+        "Samples": "1 to 9 s of the run",
+    }
+
+
+def test_traffic_counts_ends_failures_and_medians() -> None:
+    lost = exchange("lost", kind="a", outcome="fail", failure=Failure.STALL)
+    open_ = opened(exchange("open", kind="a"))
+    run = evidence(
+        [exchange(f"ok{n}", at=n, took=2.0, first=0.1, kind="a") for n in range(3)],
+        lost, open_, iteration("a"), iteration("a", 2, end="failed"), exchange("b1", kind="b", stream=False),
+    )  # fmt: skip
+    rows = {row[0]: row for row in traffic_table(run).rows}
+    assert rows["a"][:5] == (
+        "a",
+        "1 completed, 1 failed",
+        "3 of 5 ok",
+        "1 never closed, 1 stall",
+        "0.200 s (n 3)",
+    )
+    assert rows["a"][5:] == ("not measured", "not measured")
+    assert rows["b"][1:5] == ("none", "1 of 1 ok", "none", "not measured")
+    assert traffic_table(evidence()).empty
+
+
+def test_kinds_keep_the_plans_order() -> None:
+    run = evidence(exchange(kind="z"), exchange(kind="a"), plan={"kinds": [{"name": "m"}, {"name": "a"}]})
+    assert kinds(run) == ("m", "a", "z")
+
+
+def test_checks_are_counted_by_kind_with_known_limits_apart() -> None:
+    run = evidence(
+        check("c1", kind="a"), check("c1", kind="a", grade="fenced"),
+        check("c2", "fail", kind="b"), check("c3", "fail", kind="b", grade="known: front 11.7"),
+        check("c4", "unknown", kind="a"),
+    )  # fmt: skip
+    assert checks_table(run).rows == (
+        ("b", "c2", "fail", "0", "1", "0", "0", ""),
+        ("a", "c4", "unknown", "0", "0", "1", "0", ""),
+        ("b", "c3", "known", "0", "0", "0", "1", "1 known: front 11.7"),
+        ("a", "c1", "pass", "2", "0", "0", "0", "1 pass: fenced"),
+    )
+
+
+def test_medians_stand_beside_the_baselines() -> None:
+    rows = {row[:2]: row[2:] for row in compared_table(founding.run(), founding.baseline()).rows}
+    assert rows["long_prose", "Generation, median"] == (
+        "11.86 tokens/s (n 3)",
+        "12.29 tokens/s (n 3)",
+        "+3.6 %",
+    )
+    assert compared_table(founding.run(), None).empty == "No baseline was given."
+    assert compared_table(evidence(), evidence()).rows == ()
+
+
+def test_a_baseline_that_is_not_comparable_is_not_set_beside() -> None:
+    unfit = founding.finding(
+        "identity", "baseline", "x: not comparable: model differs.", Outcome.INCONCLUSIVE
+    )
+    assert (
+        not_comparable(founding.verdict(findings=(unfit,)))
+        == "Not set side by side: x: not comparable: model differs."
+    )
+    assert not_comparable(founding.verdict(findings=(unfit,), baseline=None)) == ""
+    assert not_comparable(founding.verdict()) == ""
+
+
+def test_excerpts_are_at_most_three_a_check_and_bounded() -> None:
+    run = evidence(
+        [exchange(f"e{n}", at=n, text=f"answer {n} " * 400) for n in range(6)],
+        [
+            check("bad", "fail", at=n, exchanges=(f"e{n}", f"e{n + 1}"), reason="foreign marker")
+            for n in range(5)
+        ],
+        check("fine", exchanges=("e5",)),
+        check("limit", "fail", grade="known: front", exchanges=("e5",)),
+        check("lost", "fail", exchanges=("gone",)),
+    )
+    found = excerpts(run)
+    assert [(e.check, e.exchange) for e in found] == [
+        ("bad", "e0"),
+        ("bad", "e1"),
+        ("bad", "e2"),
+        ("lost", "gone"),
+    ]
+    assert all(len(e.text) < 600 for e in found)
+    assert found[0].what == "answer, 3,600 characters"
+    assert "foreign marker" in found[0].about
+    assert found[-1].what == "this exchange is not in the evidence"
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        ({"text": "", "reasoning": "hm"}, "no answer; reasoning, 2 characters"),
+        ({"text": "", "error_body": "{}"}, "error"),
+        ({"text": "", "text_digest": "d"}, "its text was not kept"),
+        ({"text": ""}, "no text"),
+    ],
+)
+def test_an_excerpt_says_what_there_is_instead_of_an_answer(more: dict[str, str], what: str) -> None:
+    run = evidence(exchange("e", **more), check("bad", "fail", exchanges=("e",)))
+    assert excerpts(run)[0].what == what
+
+
+def test_identity_flattens_and_calls_missing_unknown() -> None:
+    table = fields_table({"a": {"b_bytes": 2**30, "c": None}, "d": ["x", 1], "e": False, "f": {}}, "none")
+    assert table.rows == (("a.b_bytes", "1 GiB"), ("a.c", "unknown"), ("d", "x 1"), ("e", "no"), ("f", "{}"))
+    titles = [title for title, _ in identity_tables(founding.verdict(), founding.run())]
+    assert titles == ["Identity, as it is compared", "Target, as it was read", "Host", "Plan"]
+    assert ("run.program", "soakproof 0.1.0") in versions_table(founding.verdict(), founding.run()).rows
+
+
+def test_changed_fields_show_was_and_is() -> None:
+    rows = changed_table(founding.verdict().changed, "x").rows
+    assert rows[0] == ("build", "under test", "b11380", "b11434")
+    assert rows[2] == ("power profile", "noted", "unknown", "performance")
+    assert changed_table((), None).empty == "No baseline was given."
+
+
+def test_coverage_tells_gaps_and_sources_that_are_silent() -> None:
+    run = evidence(
+        trace("memory", 10, available_bytes=1), trace("memory", 5, start=40, available_bytes=1),
+        sample("psi", 3, state="denied", reason="not root"), sample("psi", 4, state="timeout"),
+    )  # fmt: skip
+    rows = {row[0]: row[1:] for row in coverage_table(run).rows}
+    assert rows["memory"] == ("15", "15", "none", "0 to 44", "31.0")
+    assert rows["psi"] == ("2", "0", "1 denied, 1 timeout: not root", "3 to 4", "unknown")
+    assert coverage_table(evidence()).empty
+
+
+def test_evidence_lines_tell_seals_nodes_and_the_watchs_account() -> None:
+    ended = event("watch_ended", 60, ticks_due=60, ticks_had=59, reason="")
+    told = evidence_lines(evidence(exchange(), ended))
+    assert told[0] == "Sealed by the run itself, and unchanged since."
+    assert told[-1] == "The watch's own account: ticks due 60, ticks had 59."
+    assert evidence_lines(evidence(recovered=True))[0].startswith("Sealed after a crash")
+    broken = evidence_lines(evidence(seal_problems=tuple("abcdefghijkl"), problems=("line 3 is torn",)))
+    assert broken[0] == "NOT as it was sealed: a; b; c; d; e; f; g; h; i; j; and 2 more."
+    assert "Not readable: line 3 is torn." in broken
+
+
+def test_memory_bounds_are_read_from_the_findings() -> None:
+    found = founding.finding("memory", "gtt: amdgpu:card1", ".", limit="at most 90.00 GiB")
+    bounds = memory_bounds(founding.verdict(findings=(*founding.findings(), found)))
+    assert bounds == MemoryBounds(18 * 2**30, 90 * 2**30)
+    odd = founding.finding("memory", "available", ".", limit="at least some")
+    assert memory_bounds(founding.verdict(findings=(odd,))) == MemoryBounds()
