@@ -77,6 +77,7 @@ class Reconsidered:
     expires: str  # ISO date
     requires: tuple[str, ...]  # adjudicators that had to pass
     why_not: str = ""  # expired, unmatched, or a required adjudicator that did not pass
+    undecided: bool = False  # in force, and what it requires could not be judged: neither PASS nor FAIL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,14 +139,12 @@ def _mix(run: Run) -> str | None:
     return ", ".join(told) or None
 
 
-def _kind_options(run: Run) -> str | None:
+def _kind_options(run: Run) -> dict[str, Any]:
     kinds = _at("plan", "kinds")(run)
-    if not isinstance(kinds, (list, tuple)):
-        return None
-    told = {
-        str(k.get("name")): [k.get("scenario"), k.get("options")] for k in kinds if isinstance(k, Mapping)
+    listed = kinds if isinstance(kinds, (list, tuple)) else ()
+    return {
+        str(k.get("name")): [k.get("scenario"), k.get("options")] for k in listed if isinstance(k, Mapping)
     }
-    return json.dumps(told, sort_keys=True, ensure_ascii=False) if told else None
 
 
 def _same(name: str, /, close: float = 0.0, **ways: Reader) -> Field:
@@ -175,12 +173,12 @@ FIELDS: tuple[Field, ...] = (
     _same("plan", digest=_at("digests", "plan"), content=_content("plan", "source")),
     _same("mix", counts=_mix),
     _same("kind_options", options=_kind_options),
-    _same("prompts", digests=_content("digests", "prompts")),
-    _same("scenarios", digests=_content("digests", "scenarios")),
+    _same("prompts", digests=_at("digests", "prompts")),
+    _same("scenarios", digests=_at("digests", "scenarios")),
     _same("seed", number=_at("plan", "seed")),
     _same("users", count=_at("plan", "users")),
     _same("host", machine=_at("host", "machine"), cpu=_at("host", "cpu")),
-    _same("memory", 0.02, bytes=_at("host", "memory_bytes")),
+    _same("memory_bytes", 0.02, bytes=_at("host", "memory_bytes")),
     _tested("front", _at("target", "kind")),
     _tested("front_version", _at("target", "version")),
     _tested("backend_build", _first(_at("target", "build"), _at("target", "backend_build"))),
@@ -226,9 +224,7 @@ def compare(run: Evidence, baseline: Evidence, moved: Mapping[str, Role]) -> Com
         elif role != "same":
             changed.append({"field": one.name, "role": role, "was": _or_unknown(was), "is": _or_unknown(now)})
         elif _told(now) and _told(was):
-            differ.append(
-                f"{one.name}{f' ({way})' if len(one.ways) > 1 else ''}: {_short(was)} then, {_short(now)} now"
-            )
+            differ.append(f"{one.name}{f' ({way})' if len(one.ways) > 1 else ''}: {_difference(was, now)}")
         else:
             unknown.append(f"{one.name}: told by {'this run' if _told(now) else 'the baseline'} only")
     return Comparison(tuple(differ), tuple(unknown), tuple(remarks), tuple(changed))
@@ -253,6 +249,14 @@ def _equal(a: Any, b: Any, close: float) -> bool:
 
 def _or_unknown(value: Any) -> Any:
     return value if _told(value) else "unknown"
+
+
+def _difference(was: Any, now: Any) -> str:
+    """Both values in words; of two tables, the entries that differ."""
+    if isinstance(was, Mapping) and isinstance(now, Mapping):
+        names = sorted(str(k) for k in {*was, *now} if was.get(k) != now.get(k))
+        return f"{', '.join(names[:5])}{' and others' if len(names) > 5 else ''} differ"
+    return f"{_short(was)} then, {_short(now)} now"
 
 
 def _short(value: Any) -> str:

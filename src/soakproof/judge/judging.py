@@ -35,10 +35,9 @@ def judge(
     reconsidered = reconsider(
         policy.reconsider, evidence.raw, [f for found in own.values() for f in found], moment.date()
     )
-    overruled = [r.threshold for r in reconsidered if r.applied]
     functional = "functional" in policy.rules and policy.rules["functional"].critical
     findings = (
-        *raw_findings(evidence.raw, evidence.run, overruled, functional=functional),
+        *raw_findings(evidence.raw, evidence.run, reconsidered, functional=functional),
         *entry_findings(reconsidered, evidence.raw),
         *_integrity(evidence),
         *about_baseline,

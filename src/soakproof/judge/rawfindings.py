@@ -4,9 +4,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from soakproof.judge.finding import Figure, Finding, Outcome
+from soakproof.judge.finding import Figure, Finding, Outcome, Reconsidered
 
 RAW = "raw"
+_RECONSIDERED = {
+    True: "the policy overrules it",
+    False: "whether the policy overrules it could not be judged",
+}
 _OUTCOMES = {"pass": Outcome.PASS, "fail": Outcome.FAIL}
 
 
@@ -17,9 +21,13 @@ def thresholds(raw: Mapping[str, Any] | None) -> tuple[Mapping[str, Any], ...]:
 
 
 def raw_findings(
-    raw: Mapping[str, Any] | None, run: Mapping[str, Any], overruled: Iterable[str], *, functional: bool
+    raw: Mapping[str, Any] | None,
+    run: Mapping[str, Any],
+    reconsidered: Iterable[Reconsidered],
+    *,
+    functional: bool,
 ) -> tuple[Finding, ...]:
-    """The raw outcome and each raw threshold as findings; ``overruled`` failures decide nothing any more.
+    """The raw outcome and each raw threshold as findings; a reconsidered failure decides nothing.
 
     ``functional``: whether an adjudicator of the policy judges the checks and exchanges again. If none
     does, their raw failures count here.
@@ -32,7 +40,8 @@ def raw_findings(
             else f"its state is {state}"
         )
         return (_outcome(Outcome.INCONCLUSIVE, f"The run has no raw outcome: {why}."),)
-    found = [_threshold(t, set(overruled)) for t in thresholds(raw)]
+    entries = {r.threshold: r for r in reconsidered if r.applied or r.undecided}
+    found = [_threshold(t, entries.get(str(t.get("name")))) for t in thresholds(raw)]
     return (_whole(raw, found, functional), *found)
 
 
@@ -83,19 +92,18 @@ def _count(counts: Any, name: str) -> int:
     return int(found) if found is not None and found < 2**53 else 0
 
 
-def _threshold(told: Mapping[str, Any], overruled: set[str]) -> Finding:
+def _threshold(told: Mapping[str, Any], entry: Reconsidered | None) -> Finding:
     name, that = str(told.get("name")), str(told.get("that"))
     outcome = _OUTCOMES.get(str(told.get("outcome")), Outcome.INCONCLUSIVE)
     listed = told.get("failures")
     failures = [f for f in listed if isinstance(f, Mapping)] if isinstance(listed, (list, tuple)) else []
     n = _number(told.get("n"))
-    settled = outcome is Outcome.FAIL and name in overruled
     return Finding(
         adjudicator=RAW,
         subject=name,
         question=f"Did the run keep its own threshold {name}?",
         outcome=outcome,
-        answer=_told(told, outcome, len(failures), settled),
+        answer=_told(told, outcome, len(failures), entry),
         figures=(
             Figure(
                 name=name,
@@ -107,11 +115,11 @@ def _threshold(told: Mapping[str, Any], overruled: set[str]) -> Finding:
         limit=that,
         limit_source="plan",
         exchanges=tuple(str(f.get("exchange")) for f in failures[:20] if f.get("exchange")),
-        critical=not settled,
+        critical=entry is None,
     )
 
 
-def _told(told: Mapping[str, Any], outcome: Outcome, failures: int, settled: bool) -> str:
+def _told(told: Mapping[str, Any], outcome: Outcome, failures: int, entry: Reconsidered | None) -> str:
     reason = str(told.get("reason") or "")
     if outcome is Outcome.PASS:
         return "It was kept."
@@ -120,7 +128,7 @@ def _told(told: Mapping[str, Any], outcome: Outcome, failures: int, settled: boo
     failures = max(failures, _count(told, "failed"))
     count = f": {failures} failure{'s' if failures != 1 else ''}" if failures else ""
     return f"It failed{count}{f' ({reason})' if reason else ''}." + (
-        " The failure stands, and the policy reconsiders it." if settled else ""
+        f" The failure stands; {_RECONSIDERED[entry.applied]}." if entry else ""
     )
 
 

@@ -1,7 +1,8 @@
 """Which raw threshold failures a policy overrules, and what becomes of every entry that overrules none.
 
 An entry applies only if the threshold failed, the entry has not expired, and every adjudicator that it
-requires passed. It touches nothing but that one raw threshold: no check, no fault, no missing evidence.
+requires passed; where one of those could not be judged, the failure is neither overruled nor decides. An
+entry touches nothing but that one raw threshold: no check, no fault, no missing evidence.
 """
 
 import re
@@ -9,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from soakproof.judge.finding import Finding, Outcome, Reconsidered
+from soakproof.judge.finding import Finding, Outcome, Reconsidered, merge
 from soakproof.judge.rawfindings import thresholds
 from soakproof.judge.rules import Reconsider
 
@@ -28,7 +29,10 @@ def reconsider(
 def _weigh(
     entry: Reconsider, raw: Mapping[str, Any] | None, findings: Sequence[Finding], today: date
 ) -> Reconsidered:
-    why_not = _not_needed(entry, raw) or _expired(entry, today) or _not_earned(entry, findings)
+    why_not = _not_needed(entry, raw) or _expired(entry, today)
+    outcome = Outcome.FAIL
+    if not why_not:
+        outcome, why_not = _earned(entry, findings)
     return Reconsidered(
         threshold=entry.threshold,
         applied=not why_not,
@@ -37,6 +41,7 @@ def _weigh(
         expires=entry.expires.isoformat(),
         requires=entry.requires,
         why_not=why_not,
+        undecided=outcome is Outcome.INCONCLUSIVE,
     )
 
 
@@ -66,15 +71,16 @@ def _expired(entry: Reconsider, today: date) -> str:
     return f"the entry expired on {entry.expires.isoformat()}" if today > entry.expires else ""
 
 
-def _not_earned(entry: Reconsider, findings: Sequence[Finding]) -> str:
-    for name in entry.requires:
-        outcomes = [f.outcome for f in findings if f.adjudicator == name and _counts(f)]
-        worst = next((o for o in outcomes if o is not Outcome.PASS), None)
-        if not outcomes:
-            return f"{name}, which it requires, decided nothing"
-        if worst:
-            return f"{name}, which it requires, is {worst}"
-    return ""
+def _earned(entry: Reconsider, findings: Sequence[Finding]) -> tuple[Outcome, str]:
+    """What the required adjudicators came to together, and the first reason why that is no PASS."""
+    came_to = {name: _came_to(name, findings) for name in entry.requires}
+    together = merge(came_to.values())
+    worst = next((name for name, outcome in came_to.items() if outcome is together), "")
+    return together, "" if together is Outcome.PASS else f"{worst}, which it requires, is {together}"
+
+
+def _came_to(name: str, findings: Sequence[Finding]) -> Outcome:
+    return merge(f.outcome for f in findings if f.adjudicator == name and _counts(f))
 
 
 def _counts(finding: Finding) -> bool:
