@@ -1,6 +1,7 @@
 """The same scenario over the same server gives the same records under gevent and under trio."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -72,7 +73,8 @@ def under_gevent(server: Server, nowhere: str) -> dict[str, Any]:
     """What the gevent driver made of every script."""
     script = Path(__file__).with_name("under_gevent.py")
     command = [sys.executable, str(script), server.url, nowhere]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(script.parents[1])}  # for tests/misbehaving.py
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     lines = (line.split("\t", 1) for line in done.stdout.splitlines())
     return {name: json.loads(told) for name, told in lines}

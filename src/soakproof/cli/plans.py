@@ -51,7 +51,7 @@ def _about(describe: Describe, path: Path) -> str:
         told = describe(path) or "(does not say)"
     except (OSError, ValueError, SyntaxError) as error:
         told = f"cannot be read: {error}"
-    return plain(told, max(30, width() - 45))
+    return plain(told, max(30, width() - 30))
 
 
 def _where(room: str, path: Path) -> str:

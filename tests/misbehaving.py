@@ -1,6 +1,7 @@
 """A very small chat server on raw sockets that misbehaves as the prompt asks: "behave: <name>".
 
-Each behaviour is what was really seen of a server, or of a network, in the middle of an answer.
+Each behaviour is what was really seen of a server, or of a network, in the middle of an answer. It passes for
+a llama.cpp server: it lists one model, shows slots, and answers a prompt that asks for nothing.
 """
 
 import json
@@ -185,11 +186,7 @@ class Server:
             head, body = _request(connection)
             self.heads.append(head)
             if head.startswith(b"GET"):
-                slots = [{"id": 0, "is_processing": False}] + [
-                    {"id": n, "is_processing": True, "params": {"seed": seed}}
-                    for n, seed in enumerate(list(self.busy.values()), 1)
-                ]
-                connection.sendall(document("200 OK", slots))
+                connection.sendall(self._tell(head.split()[1].decode()))
                 return
             asked = json.loads(body)
             self.busy[threading.get_ident()] = asked["seed"]
@@ -198,11 +195,20 @@ class Server:
             finally:
                 del self.busy[threading.get_ident()]
 
+    def _tell(self, path: str) -> bytes:
+        slots = [{"id": 0, "is_processing": False, "n_ctx": 4096}] + [
+            {"id": n, "is_processing": True, "n_ctx": 4096, "params": {"seed": seed}}
+            for n, seed in enumerate(list(self.busy.values()), 1)
+        ]
+        documents = {"/slots": slots, "/health": {"status": "ok"}, "/v1/models": {"data": [{"id": "tiny"}]}}
+        return document("200 OK", documents[path]) if path in documents else document("404 Not Found", {})
+
     def close(self) -> None:
         self._listener.close()
 
 
 def _behave(connection: Connection, name: str) -> None:
+    name = name or "unstreamed"
     if name in ACTS:
         ACTS[name](connection)
     else:

@@ -1,0 +1,159 @@
+"""What `soakproof doctor` finds: one symptom a subject, with what to do about it."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import psutil
+
+from soakproof.errors import UsageError
+from soakproof.host import describe_versions, file_identity
+from soakproof.plain import plain
+
+if TYPE_CHECKING:
+    from soakproof.target import Target
+    from soakproof.watch.source import Reading
+
+_GIB = 2**30
+_LITTLE_DISK = 2 * _GIB
+_SLICE = 1 << 16  # bytes read to see whether a file can be read
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """``limited``: a run can be made and something stays unseen; ``missing``: it cannot be made."""
+
+    state: Literal["ok", "limited", "missing"]
+    subject: str
+    told: str
+    advice: str = ""
+
+
+def of_host() -> Iterator[Symptom]:
+    versions = ", ".join(f"{name} {version}" for name, version in describe_versions().items())
+    yield Symptom("ok", "versions", versions)
+    yield _busy()
+    yield from _memory_limit()
+
+
+def _busy() -> Symptom:
+    cores = psutil.cpu_count() or 1
+    load = psutil.getloadavg()[0]
+    told = f"load {load:.1f} on {cores} cores"
+    if load <= cores:
+        return Symptom("ok", "processor", told)
+    advice = "other work slows the server and the tester: end it before a run whose rates shall be compared"
+    return Symptom("limited", "processor", told, advice)
+
+
+def _memory_limit() -> Iterator[Symptom]:
+    """A control group's limit on this process, where there is one below the host's memory."""
+    total = psutil.virtual_memory().total
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            limit = int(Path(path).read_text())
+        except (OSError, ValueError):
+            continue
+        if limit < total:
+            yield Symptom(
+                "limited",
+                "cgroup",
+                f"limited to {limit / _GIB:.1f} of {total / _GIB:.1f} GiB",
+                "memory is measured of the whole host: a kill at this limit is seen in the kernel log only",
+            )
+
+
+def of_runs(runs: Path) -> Symptom:
+    """Whether a run can be written, and how much."""
+    there = next(folder for folder in (runs, *runs.resolve().parents) if folder.is_dir())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            free = shutil.disk_usage(there).free
+    except OSError as error:
+        return Symptom(
+            "missing", "runs", f"{runs} cannot be written: {error.strerror}", "choose another: --runs DIR"
+        )
+    told = f"{runs}: {free / _GIB:.1f} GiB free"
+    if free < _LITTLE_DISK:
+        return Symptom("limited", "runs", told, "a long run with whole texts kept may need 1 GiB: make room")
+    return Symptom("ok", "runs", told)
+
+
+def of_testbed() -> Symptom:
+    from soakproof.testbed.launch import check_packages
+
+    try:
+        check_packages()
+    except UsageError as error:
+        return Symptom("limited", "testbed", error.problem, error.hint)
+    return Symptom("ok", "testbed", "installed")
+
+
+def of_target(target: "Target") -> Iterator[Symptom]:
+    """What a run would know of its target."""
+    identity = target.identity
+    version = identity.get("version") or identity.get("build")
+    yield Symptom(
+        "ok" if version else "limited",
+        "server",
+        f"{target.kind} {plain(version or 'of unknown version', 80)} at {target.base_url}",
+        "" if version else "two runs can be compared, and not said to be of the same build",
+    )
+    model = identity.get("model_resolved") or target.model
+    context = f"{target.slots} slots of {target.slot_context:,} tokens"
+    yield Symptom("ok", "model", f"{plain(model, 80)}, {context}")
+    yield from (Symptom("limited", "target", plain(remark, 300)) for remark in target.remarks)
+    yield _model_file(target)
+
+
+def _model_file(target: "Target") -> Symptom:
+    path = target.identity.get("model_path")
+    if target.local and isinstance(path, str) and os.access(path, os.R_OK):
+        known = file_identity(path, whole=_SLICE)
+        size = f"{known['bytes'] / _GIB:.2f} GiB" if known else "unknown size"
+        return Symptom("ok", "model file", f"{plain(path, 120)} ({size}): its digest will be in run.json")
+    why = "cannot be read from here" if isinstance(path, str) else "the server does not say where it is"
+    advice = "the model's identity rests on its name: run on the server's host, as a user who may read it"
+    return Symptom("limited", "model file", why, advice)
+
+
+_SUBJECTS = {
+    "memory": "memory",
+    "psi": "pressure",
+    "kernel_log": "kernel log",
+    "health": "health",
+    "live": "live",
+    "slots": "slots",
+}
+_ADVICE = {
+    "memory": "without it no verdict can be given on memory",
+    "psi": "needs Linux with PSI (boot parameter psi=1): waiting for memory is not seen without it",
+    "amdgpu": "nothing to do where the model runs on no AMD GPU; in a container, /sys must be the host's",
+    "slots": "whether a slot is freed after a cancel stays unknown: start llama-server with --slots, "
+    "and run on its host",
+    "process": "restarts, and growth of the server's memory, stay unseen",
+    "health": "a backend that died, or another address of it, is not seen",
+    "live": "whether the front still answers is not seen",
+}
+
+
+def of_reading(reading: "Reading") -> Symptom:
+    """What one source of the watch said."""
+    base = reading.source.partition(":")[0]
+    subject = _SUBJECTS.get(reading.source, plain(reading.source, 20))
+    if reading.state == "value":
+        shown = {k: v for k, v in reading.values.items() if v is not None and not isinstance(v, (list, dict))}
+        told = ", ".join(f"{name} {_number(name, value)}" for name, value in list(shown.items())[:4])
+        return Symptom("ok", subject, plain(told, 160))
+    told = plain(f"{reading.state}: {reading.reason}", 300)
+    return Symptom("limited", subject, told, _ADVICE.get(base, ""))
+
+
+def _number(name: str, value: object) -> str:
+    if name.endswith("_bytes") and isinstance(value, int):
+        return f"{value / _GIB:.2f} GiB"
+    return str(value)
