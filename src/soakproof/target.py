@@ -397,12 +397,10 @@ def _listener(url: str) -> int | None:
     """The process that listens at an address of this host, where that may be seen."""
     port = urlsplit(url).port or 80
     try:
-        found = [
-            c.pid for c in psutil.net_connections("tcp") if c.status == "LISTEN" and c.laddr.port == port
-        ]
+        listening = [c for c in psutil.net_connections("tcp") if c.status == psutil.CONN_LISTEN]
     except psutil.Error:
         return None
-    return next((pid for pid in found if pid), None)
+    return next((c.pid for c in listening if c.pid and getattr(c.laddr, "port", None) == port), None)
 
 
 def _short_digest(text: Any) -> str | None:
