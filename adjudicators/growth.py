@@ -23,7 +23,7 @@ from soakproof.judge import (
 )
 from soakproof.judge.identity import option
 from soakproof.judge.series import Series, held, one_process, reading, series, while_idle
-from soakproof.judge.telling import size
+from soakproof.judge.telling import length, size
 from soakproof.judge.trend import LEAK_FROM_S, early_late, leak
 from soakproof.judge.trend import Growth as Grown
 
@@ -48,13 +48,15 @@ class Growth(Adjudicator):
     """Did the server's memory stop growing?
 
     Growth is the last third's median over the first third's: at most ``growth`` of that or ``least``,
-    whichever is more. ``leak`` is the growth an hour that two hours or more may not show. ``processes`` are
-    the server's by role; GTT in use is looked at as well. ``required``: without readings there is no PASS.
+    whichever is more, and never above ``most``. ``leak`` is the growth an hour that two hours or more may
+    not show. ``processes`` are the server's by role; GTT in use is looked at as well. ``required``: without
+    readings there is no PASS.
     """
 
     required: bool = False
     growth: Ratio = Ratio(0.25)
     least: Bytes = Bytes(512 * MIB)
+    most: Bytes = Bytes(4 * GIB)
     leak: Bytes = Bytes(100 * MIB)
     processes: tuple[str, ...] = ("backend", "front")
 
@@ -102,11 +104,11 @@ class Growth(Adjudicator):
         )
 
     def _allowed(self, grown: Grown) -> float:
-        return max(self.growth * grown.early, self.least)
+        return min(max(self.growth * grown.early, self.least), self.most)
 
     def _described(self, trace: Trace, grown: Grown) -> tuple[Outcome, str, str]:
         """Under two hours: too much growth that still goes on, and that no cache explains, is not a PASS."""
-        strength = f"{trace.series.hours * 60:.0f} min can neither prove nor exclude a leak"
+        strength = f"{length(trace.series.hours * 3600)} can neither prove nor exclude a leak"
         told = f"The last third lies {size(grown.amount)} over the first ({size(grown.early)})"
         if grown.amount <= self._allowed(grown):
             return Outcome.PASS, f"{told}.", strength
@@ -130,7 +132,7 @@ class Growth(Adjudicator):
         if found.answer == "none":
             return (
                 Outcome.PASS,
-                f"{told}: no leak in {found.hours:.1f} h.{_step(found.step, found.step_at)}",
+                f"{told}: no leak in {length(found.hours * 3600)}.{_step(found.step, found.step_at)}",
                 strength,
             )
         if found.answer != "leak":

@@ -76,6 +76,12 @@ def test_growth_within_the_prompt_caches_limit_passes_and_beyond_it_does_not() -
     assert judged(grows, "llama-server", "--cache-ram", "-1").outcome is Outcome.INCONCLUSIVE
 
 
+def test_a_quarter_of_a_large_server_is_capped() -> None:
+    large = server(lambda t: 60_000 + 5 * t, 1800)  # 6 GiB over the first third: a tenth of what it holds
+    assert judged(large).outcome is Outcome.INCONCLUSIVE
+    assert judged(large, most="8 GiB").outcome is Outcome.PASS
+
+
 def test_idle_readings_are_used_where_there_are_enough() -> None:
     """What requests hold while they run is no growth: it is gone whenever the slots are free."""
 

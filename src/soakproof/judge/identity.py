@@ -14,6 +14,7 @@ from typing import Any
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.rules import Role
+from soakproof.plain import plain
 
 Run = Mapping[str, Any]
 Reader = Callable[[Run], Any]
@@ -255,13 +256,8 @@ def _difference(was: Any, now: Any) -> str:
     """Both values in words; of two tables, the entries that differ."""
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         names = sorted(str(k) for k in {*was, *now} if was.get(k) != now.get(k))
-        return f"{', '.join(names[:5])}{' and others' if len(names) > 5 else ''} differ"
-    return f"{_short(was)} then, {_short(now)} now"
-
-
-def _short(value: Any) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+        return f"{plain(', '.join(names[:5]))}{' and others' if len(names) > 5 else ''} differ"
+    return f"{plain(was, 60)} then, {plain(now, 60)} now"
 
 
 def same_run(evidence: Evidence, baseline: Evidence) -> bool:

@@ -18,6 +18,7 @@ from soakproof.judge.notproven import not_proven
 from soakproof.judge.rawfindings import raw_findings
 from soakproof.judge.reconsider import entry_findings, reconsider
 from soakproof.judge.rules import Policy
+from soakproof.plain import plain
 
 
 def judge(
@@ -77,7 +78,7 @@ def run_safely(
 def _raised(name: str, error: Exception) -> Finding:
     frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
     place = f"{PurePath(frame.f_code.co_filename).name}:{line}"
-    answer = f"It raised {type(error).__name__} at {place}: {str(error)[:500]}"
+    answer = f"It raised {type(error).__name__} at {place}: {plain(error, 500)}"
     return replace(_remark(name, "adjudicator", "Could it be judged?", Outcome.ERROR, answer), fault="ours")
 
 

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.statistics import INFERENCE_FROM
+from soakproof.judge.telling import length
 from soakproof.judge.trend import LEAK_FROM_S
+from soakproof.plain import plain
 
 _PHASES = {
     "queued": "while queued",
@@ -36,7 +38,7 @@ def _scope(evidence: Evidence) -> Iterator[str]:
     target = evidence.target
     if target.get("testbed"):
         yield "The target was the embedded testbed with a very small model: no other server was tested."
-    model = target.get("model_resolved") or target.get("model") or "unknown"
+    model = plain(target.get("model_resolved") or target.get("model") or "unknown", 80)
     yield f"One model ({model}) on one host was tested: no other model, profile or machine."
     routes = {e.route for e in evidence.exchanges if e.route}
     if not routes:
@@ -49,15 +51,9 @@ def _time(evidence: Evidence) -> Iterator[str]:
         yield "The run's end is not known: it proves nothing about its length."
         return
     if duration < LEAK_FROM_S:
-        yield f"{_length(duration)} of load can neither prove nor exclude a leak: that takes two hours."
+        yield f"{length(duration)} of load can neither prove nor exclude a leak: that takes two hours."
     if duration < 86_400:
-        yield f"{_length(duration)} of load shows no 24-hour trend."
-
-
-def _length(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+        yield f"{length(duration)} of load shows no 24-hour trend."
 
 
 def _context(evidence: Evidence) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from soakproof.judge.finding import Figure, Finding, Outcome, Reconsidered
+from soakproof.plain import plain
 
 RAW = "raw"
 _RECONSIDERED = {
@@ -120,7 +121,7 @@ def _threshold(told: Mapping[str, Any], entry: Reconsidered | None) -> Finding:
 
 
 def _told(told: Mapping[str, Any], outcome: Outcome, failures: int, entry: Reconsidered | None) -> str:
-    reason = str(told.get("reason") or "")
+    reason = plain(told.get("reason") or "")
     if outcome is Outcome.PASS:
         return "It was kept."
     if outcome is Outcome.INCONCLUSIVE:
@@ -146,7 +147,7 @@ def _outcome(outcome: Outcome, answer: str, *, critical: bool = True, fault: str
 
 def _reason(raw: Mapping[str, Any]) -> str:
     reason = _mapping(raw.get("ended")).get("reason")
-    return f": {reason}" if reason else ""
+    return f": {plain(reason)}" if reason else ""
 
 
 def _number(value: Any) -> float | None:

@@ -41,6 +41,13 @@ def upper(values: Sequence[float], percent: int) -> float:
     return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]
 
 
+def length(seconds: float) -> str:
+    """``45 s``, ``30 min``, ``6.5 h``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def size(count: float) -> str:
     """``1.50 GiB`` of a number of bytes, ``512 MiB`` of less than one; negative sizes too."""
     return f"{count / 2**30:.2f} GiB" if abs(count) >= 2**30 else f"{count / 2**20:.0f} MiB"
