@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-import founding
-import hostile
+import founding_report as founding
+import hostile_report as hostile
 import pytest
 from judging import event, evidence, exchange, iteration, kernel, sample, trace
 
@@ -173,7 +173,7 @@ def test_no_home_no_configuration_and_no_warning_are_needed(tmp_path: Path) -> N
     """A matplotlibrc in the current folder, as matplotlib itself would read it, changes nothing either."""
     (tmp_path / "matplotlibrc").write_text("axes.facecolor: ff0000\nno.such.key: 1\n")
     folders = os.pathsep.join(str(p) for p in (Path(__file__).parent, Path(__file__).parent.parent))
-    code = "import founding; from soakproof.report import figures; print(*figures(founding.run()).values())"
+    code = "import founding_report, soakproof.report as r; print(*r.figures(founding_report.run()).values())"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
         env={"HOME": "/proc", "PYTHONPATH": folders, "TMPDIR": str(tmp_path), "PATH": os.environ["PATH"]},

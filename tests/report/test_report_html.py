@@ -3,8 +3,8 @@
 import re
 from html.parser import HTMLParser
 
-import founding
-import hostile
+import founding_report as founding
+import hostile_report as hostile
 import pytest
 from judging import evidence
 

@@ -3,8 +3,8 @@
 import json
 import math
 
-import founding
-import hostile
+import founding_report as founding
+import hostile_report as hostile
 
 from soakproof.judge import Figure, Outcome
 from soakproof.report import render_json

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from xml.etree import ElementTree
 
-import founding
-import hostile
+import founding_report as founding
+import hostile_report as hostile
 import pytest
 
 from soakproof.judge.finding import Finding, Outcome, merge

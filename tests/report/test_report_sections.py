@@ -1,6 +1,6 @@
 """What a report says: the raw outcome as it was, what overruled it, findings in order, tables of the run."""
 
-import founding
+import founding_report as founding
 import pytest
 from judging import check, event, evidence, exchange, iteration, opened, sample, trace
 
@@ -120,6 +120,7 @@ def test_a_figure_shows_its_baseline_and_why_it_is_missing() -> None:
         "no draft model",
     )
     assert figure_row(Figure(name="x", value=None))[4] == "no reason was given"
+    assert figure_row(Figure(name="x", value=None, n=0))[4] == "there was nothing to measure"
 
 
 def test_meta_tells_limit_strength_fault_weight_and_span() -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
 
-import founding
+import founding_report as founding
 import pytest
 
 from soakproof import report

@@ -2,8 +2,8 @@
 
 import re
 
-import founding
-import hostile
+import founding_report as founding
+import hostile_report as hostile
 import pytest
 
 from soakproof.report import terminal_table

@@ -10,7 +10,7 @@ from soakproof.report.quantity import counted, quantity
 
 _SHOWN = 20
 _WORDS = {
-    "clean": "No raw threshold and no check failed",
+    "clean": "Nothing failed",
     "failed": "Raw thresholds or checks failed",
     "nothing": "Nothing was completed",
     "error": "The run could not be carried out",
@@ -77,7 +77,9 @@ def _failed(threshold: Mapping[str, Any]) -> int:
 def _sentence(raw: Mapping[str, Any], outcome: str, thresholds: Sequence[Mapping[str, Any]]) -> str:
     failed = sum(t.get("outcome") == "fail" for t in thresholds)
     parts = [_WORDS.get(outcome, "An outcome that this version does not know")]
-    parts.append(f"{failed} of {counted(len(thresholds), 'raw threshold')} failed")
+    parts.append(
+        f"{failed} of {counted(len(thresholds), 'raw threshold')} failed" if thresholds else "no thresholds"
+    )
     parts += [_checks(raw.get("checks")), _exchanges(raw.get("exchanges")), _ended(raw.get("ended"))]
     return "; ".join(part for part in parts if part)
 

@@ -1,5 +1,6 @@
 """A verdict as a table for a terminal: bounded in width, with nothing in it that could drive the terminal."""
 
+import re
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -13,7 +14,9 @@ from soakproof.report.visible import line
 _HEADS = ("adjudicator", "subject", "outcome", "answer", "n")
 _COLOURS = {"PASS": 32, "CLEAN": 32, "FAIL": 31, "FAILED": 31, "ERROR": 35, "INCONCLUSIVE": 33}
 _FIXED = (16, 28, 12, 9)  # adjudicator, subject, outcome, n: the widest they become
-_GAPS = 8
+_GAP = 2  # between two columns
+_PADDING = 2  # that tabulate gives a head
+_COLOUR = re.compile(r"\x1b\[\d+m")
 LEAST, WIDTH = 80, 110
 
 
@@ -49,9 +52,8 @@ def _entry(applied: bool, reason: str, who: str, expires: str, why_not: str) -> 
 def _raw_table(rows: Sequence[tuple[str, ...]], width: int, colour: bool) -> str:
     """Name, source text, outcome, observed, n, failures."""
     shown = [[_cell(r[0]), _cell(r[1]), _told(r[2], colour), _cell(r[3], 40), r[4], r[5]] for r in rows]
-    room = width - _FIXED[0] - 2 * _FIXED[2] - 2 * _FIXED[3] - _GAPS - 4
     heads = ("threshold", "as written", "raw", "observed", "n", "failures")
-    return _table(shown, heads, [_FIXED[0], room, _FIXED[2], 16, _FIXED[3], _FIXED[3]])
+    return _table(shown, heads, (_FIXED[0], 0, _FIXED[2], 16, _FIXED[3], _FIXED[3]), width)
 
 
 def _findings_table(verdict: Verdict, width: int, colour: bool) -> str:
@@ -60,12 +62,19 @@ def _findings_table(verdict: Verdict, width: int, colour: bool) -> str:
         for g in groups(verdict.findings)
         for f in g.findings
     ]
-    room = width - sum(_FIXED) - _GAPS
-    return _table(rows, _HEADS, [_FIXED[0], _FIXED[1], _FIXED[2], room, _FIXED[3]]) if rows else "no findings"
+    return _table(rows, _HEADS, (*_FIXED[:3], 0, _FIXED[3]), width) if rows else "no findings"
 
 
-def _table(rows: Sequence[Sequence[str]], heads: Sequence[str], widths: Sequence[int]) -> str:
-    shown = [[_folded(text, width) for text, width in zip(row, widths, strict=True)] for row in rows]
+def _table(rows: Sequence[Sequence[str]], heads: Sequence[str], most: Sequence[int], width: int) -> str:
+    """A table of at most ``width``; ``most`` are the columns' widest, and one that is 0 takes the rest."""
+    widest = [max(len(_COLOUR.sub("", text)) for text in column) for column in zip(*rows, strict=True)]
+    taken = [
+        max(min(found, limit), len(head) + _PADDING) if limit else 0
+        for head, found, limit in zip(heads, widest, most, strict=True)
+    ]
+    rest = width - sum(taken) - _GAP * (len(most) - 1)
+    widths = [limit or rest for limit in taken]
+    shown = [[_folded(text, limit) for text, limit in zip(row, widths, strict=True)] for row in rows]
     return tabulate(shown, headers=heads, tablefmt="simple", disable_numparse=True)
 
 

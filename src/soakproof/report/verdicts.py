@@ -69,8 +69,12 @@ def figure_row(figure: Figure) -> tuple[str, ...]:
         value,
         "" if figure.n is None else f"{figure.n:,}",
         f"{against} ({moved})" if moved else against,
-        figure.note or ("no reason was given" if value == NOT_MEASURED else ""),
+        figure.note or (_unexplained(figure) if value == NOT_MEASURED else ""),
     )
+
+
+def _unexplained(figure: Figure) -> str:
+    return "there was nothing to measure" if figure.n == 0 else "no reason was given"
 
 
 def is_plain(finding: Finding) -> bool:
