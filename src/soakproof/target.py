@@ -183,11 +183,16 @@ class _Examination:
                 "is the server up, and is this its address? Lemonade's default is http://localhost:13305",
             ) from error
         if response.status_code in (401, 403):
-            raise UsageError(
-                f"--host: {self.base} wants an API key (status {response.status_code})",
-                f"give --api-key, or set {' or '.join(KEY_VARIABLES)}",
-            )
+            raise self._unauthorized(response)
         return response
+
+    def _unauthorized(self, response: httpx.Response) -> UsageError:
+        given = "Authorization" in self.client.headers
+        problem = "refuses the API key that was given" if given else "wants an API key"
+        return UsageError(
+            f"--host: {self.base} {problem} (status {response.status_code})",
+            f"give --api-key, or set {' or '.join(KEY_VARIABLES)}",
+        )
 
     # -- Lemonade
 
@@ -288,10 +293,7 @@ class _Examination:
         if response.status_code == 404:
             raise UsageError(f"--model: {self.base} has no model {model!r}", f"it has: {self._names()}")
         if response.status_code in (401, 403):
-            raise UsageError(
-                f"--host: {self.base} wants an API key (status {response.status_code})",
-                f"give --api-key, or set {' or '.join(KEY_VARIABLES)}",
-            )
+            raise self._unauthorized(response)
         try:
             document = response.json()
         except ValueError:

@@ -107,27 +107,32 @@ class Hooks:
             self.session.drain()
 
     def on_test_stop(self, environment: Environment, **_: Any) -> None:
-        """Seal the run and print what came of it."""
-        session, self.session = self.session, None
-        if session is None:
+        """Seal the run and print what came of it. A second stop waits for the first."""
+        session = self.session
+        if session is None or session.finishing:
             return
         _save_locust(environment, session)
         session.finish(self.why)
-        environment.process_exit_code = session.exit_code
         for line in summary_lines(session.raw) if session.raw else []:
             say(line)
         say(f"run {session.run.path}\njudge it: soakproof adjudicate {session.run.path.name}")
+        self._forget(environment, session)
 
     def on_quitting(self, environment: Environment, **_: Any) -> None:
         """Ctrl-C and SIGTERM come here with the load still on: stop it before Locust fixes the exit code."""
-        if self.session is not None and environment.runner is not None:
+        session = self.session
+        if session is not None and environment.runner is not None:
             self.why = "interrupt"
             environment.runner.stop()
-        if self.session is not None:  # prepared, and never started
-            self.session.finish("stopped", "the load never began")
-            self.session = None
+            session.finish(self.why, "the load never began")  # waits where the stop is under way elsewhere
+            self._forget(environment, session)
         if environment.process_exit_code is None:
             environment.process_exit_code = EXIT_ERROR if environment.parsed_options.headless else 0
+
+    def _forget(self, environment: Environment, session: Session) -> None:
+        environment.process_exit_code = session.exit_code
+        if self.session is session:
+            self.session = None
 
 
 def _refuse_distributed(options: argparse.Namespace) -> None:

@@ -76,7 +76,7 @@ class Session:
         self._idle = Flag()
         self._idle.set()
         self._finished = Flag()
-        self._finishing = False
+        self.finishing = False
         self._on_trouble: Callable[[], None] = lambda: None
         self._stack = contextlib.ExitStack()
 
@@ -288,10 +288,10 @@ class Session:
 
     def finish(self, why: str, reason: str = "") -> None:
         """Take everything down, judge the raw thresholds and seal. Once; later calls wait for the first."""
-        if self._finishing:
+        if self.finishing:
             self._finished.wait()
             return
-        self._finishing = True
+        self.finishing = True
         try:
             self._finish(why, reason)
         except (SoakproofError, OSError) as error:
