@@ -133,6 +133,14 @@ def test_a_backend_that_health_forgot_is_watched_until_it_is_gone(proc: Path) ->
     assert look(processes)[0]["process:backend"].values["pid"] == 4242
 
 
+def test_a_backend_replaced_before_it_was_ever_seen_is_a_restart(proc: Path) -> None:
+    processes, known = watching(proc, target={**LEMONADE, "backend_pid": 4001})
+    assert [h.what for h in look(processes)[1]] == ["vanished"]
+    known.update([{"model_name": "Main", "pid": 4242}])
+    (event,) = look(processes)[1]
+    assert (event.what, event.details["was_pid"], event.details["is_pid"]) == ("restart", 4001, 4242)
+
+
 def test_a_zombie_is_gone(proc: Path) -> None:
     processes, known = watching(proc)
     known.update([{"model_name": "Main", "pid": 4242}])

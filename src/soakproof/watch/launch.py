@@ -33,8 +33,8 @@ class Watch:
         self._rest = b""
         self._latest: dict[str, Any] = {}
         assert child.stdout is not None
-        self._output = child.stdout.fileno()
-        os.set_blocking(self._output, False)
+        self._output: int | None = child.stdout.fileno()
+        os.set_blocking(child.stdout.fileno(), False)
 
     @classmethod
     def start(
@@ -49,9 +49,14 @@ class Watch:
         config = dataclasses.replace(config, run=str(run_path))
         command = children.python("soakproof.watch", "--config", config.to_json())
         watch = cls(children.spawn(command, log=run_path / LOG, popen=popen), run_path / LOG)
-        if not watch._until(lambda: bool(watch.latest()), patience):
+        try:
+            ready = watch._until(lambda: bool(watch.latest()), patience)
+        except BaseException:  # such as the load's own end, which may come in here
+            watch._end()
+            raise
+        if not ready:
             status = watch._end()
-            raise SoakproofError(f"the watch did not start (status {status}): {watch._words()}")
+            raise SoakproofError(f"the watch did not start (status {status}): {watch.words()}")
         return watch
 
     @property
@@ -63,7 +68,7 @@ class Watch:
         return self._child.pid
 
     def latest(self) -> dict[str, Any]:
-        """Its newest line, such as {t_s, available_bytes, slots_busy, incidents}; {} before the first."""
+        """Its newest line, such as {t_s, available_bytes, slots_busy, incidents}."""
         *lines, self._rest = (self._rest + self._pending()).split(b"\n")
         for line in lines:
             self._latest = orjson.loads(line)
@@ -72,14 +77,15 @@ class Watch:
     def _pending(self) -> bytes:
         """What is in the pipe now."""
         data = b""
-        while True:
+        while self._output is not None:
             try:
                 more = os.read(self._output, 1 << 16)
-            except (BlockingIOError, InterruptedError):
-                return data
+            except BlockingIOError:
+                break
             if not more:
-                return data
+                break
             data += more
+        return data
 
     def stop(self, timeout: float = 10.0) -> int:
         """Ask it to seal and end; after ``timeout`` seconds it is ended. Its exit status: 0 means sealed."""
@@ -99,10 +105,12 @@ class Watch:
     def _end(self) -> int:
         status = children.end(self._child)
         assert self._child.stdout is not None
+        self._output = None
         self._child.stdout.close()
         return status
 
-    def _words(self) -> str:
+    def words(self) -> str:
+        """The end of what it said on its standard error."""
         try:
             told = self._log.read_text(encoding="utf-8", errors="replace").strip()
         except OSError:

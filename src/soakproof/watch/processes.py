@@ -43,7 +43,8 @@ class Processes:
             given = known.main.pid
         self._listener = Listener(self._root, config.base_url, given)
         self._readers: dict[str, BlockingReader] = {}
-        self._restarts = Restarts()
+        expected = {b.role: b.pid for b in known.backends if b.pid}
+        self._restarts = Restarts(expected | ({self._role: given} if given else {}))
         self._boot_time: float | None = None
 
     async def read(self) -> Sequence[Reading | Happening]:

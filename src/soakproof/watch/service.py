@@ -72,7 +72,7 @@ class Service:
                 self._paces[source.name] = self._pace(start, period)
                 nursery.start_soon(self._follow, source, self._paces[source.name])
             if log:
-                nursery.start_soon(self._follow_kernel, log)
+                nursery.start_soon(self._follow_kernel, log, state)
             self._tell({"ready": True})
             await ending.wait()
             nursery.cancel_scope.cancel()
@@ -99,10 +99,14 @@ class Service:
                 else:
                     self._recorder.happening(found)
 
-    async def _follow_kernel(self, log: KernelLog) -> None:
+    async def _follow_kernel(self, log: KernelLog, well: Reading) -> None:
+        """The kernel's log; a read that failed and then succeeds is told, too."""
         while True:
             try:
-                self._recorder.kernel(await log.next())
+                lines = await log.next()
+                if self._recorder.latest[KERNEL_LOG] != well:
+                    self._recorder.state_of(well)
+                self._recorder.kernel(lines)
             except EOFError as error:
                 self._recorder.state_of(Reading(KERNEL_LOG, "error", reason=str(error)))
                 return
