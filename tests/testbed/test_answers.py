@@ -93,11 +93,21 @@ def test_a_streams_bytes_are_the_engines_own(testbed: Testbed):
 
 
 def test_a_streams_connection_ends_whatever_its_headers_say(testbed: Testbed):
-    stream = Connection(testbed.url).send(chat("Repeat exactly: hello", stream=True)).to_the_end()
+    stream = Connection(testbed.url).send(chat("Repeat exactly: hello", stream=True)).until(b"0\r\n\r\n")
+    assert reused(stream) == b""
     assert "connection: keep-alive" in stream.head
     assert "content-type: text/event-stream" in stream.head
     assert "transfer-encoding: chunked" in stream.head
     assert "x-accel-buffering: no" in stream.head
+
+
+def reused(connection: Connection) -> bytes:
+    """What a second request on the connection gets."""
+    try:
+        connection.socket.sendall(b"GET /live HTTP/1.1\r\nHost: x\r\n\r\n")
+        return connection.socket.recv(4096)
+    except ConnectionError:
+        return b""
 
 
 def test_a_whole_answers_connection_stays(testbed: Testbed):

@@ -75,6 +75,13 @@ def test_lost_when_idle_it_vanishes_and_the_next_requests_bring_one_back(own: Te
     assert starts == 2  # three requests, one load
 
 
+def test_a_load_goes_on_when_its_client_has_left(own: Testbed):
+    os.kill(own.backend_pid, signal.SIGKILL)
+    wait_for(lambda: entry(own.url) is None)
+    Connection(own.url).send(chat(ECHO, stream=True)).until(b"\r\n\r\n").close()
+    assert new_engine(own, own.backend_pid)
+
+
 def test_frozen_for_a_while_a_stream_has_pings_and_goes_on(testbed: Testbed):
     pid = entry(testbed.url)["pid"]  # type: ignore[index]
     stream = Connection(testbed.url).send(endless(3, tokens=600)).until(b"delta")

@@ -1,16 +1,15 @@
 """The one model that the gateway serves: loaded, in use, lost, reloaded, unloaded.
 
-Two locks, as seen from outside Lemonade: ``gate`` is held while an unload waits for streams, and blocks
-health, models and chat for that long; ``_loading`` makes many requests for a missing model one load.
+As seen from outside Lemonade, ``gate`` is held while an unload waits for streams, and blocks health, models
+and chat for that long.
 """
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from soakproof.testbed.backend import Backend, LoadFailed
+from soakproof.testbed.backend import Backend
 from soakproof.testbed.names import Names
 from soakproof.testbed.options import EngineOptions
 from soakproof.testbed.stats import Stats
@@ -31,10 +30,9 @@ class Model:
         self.last_use = 0.0  # loop time, seconds
         self.last_activity = 0.0
         self._log = log
-        self._loading = asyncio.Lock()
+        self._load: asyncio.Future[Backend] | None = None
         self._idle = asyncio.Event()
         self._idle.set()
-        self._reloads: set[asyncio.Future[None]] = set()
 
     def loaded(self) -> Backend | None:
         """The engine, if there is one that lives: a dead one is not told of."""
@@ -60,33 +58,31 @@ class Model:
 
     async def ready(self) -> Backend:
         """A living engine, started if there is none. Raises LoadFailed."""
-        async with self._loading:
-            if (backend := self.loaded()) is not None:
-                return backend
-            self.backend = None
-            self.backend = await Backend.start(self.path, self.options, self._log)
-            return self.backend
+        backend = self.loaded()
+        return backend if backend is not None else await asyncio.shield(self.loading())
+
+    def loading(self) -> "asyncio.Future[Backend]":
+        """The load in progress, begun if there is none. Many requests make one load, and it goes on when
+        the client that it began for has left.
+        """
+        if self._load is None or self._load.done():
+            self._load = asyncio.ensure_future(self._start())
+            self._load.add_done_callback(lambda load: load.cancelled() or load.exception())
+        return self._load
+
+    async def _start(self) -> Backend:
+        self.backend = None
+        self.backend = await Backend.start(self.path, self.options, self._log)
+        return self.backend
 
     async def reset(self, backend: Backend, doing: str, failure: str) -> str:
         """Take a lost engine out of service; why, in Lemonade's words."""
         if not backend.reset_reason:
             gone = await backend.exited(within=0.2)
-            what = "process exited" if gone else "connection failed"
-            backend.reset_reason = backend.reset_reason or f"backend {what} during {doing}" + (
-                "" if gone else f": {failure}"
-            )
+            why = f"process exited during {doing}" if gone else f"connection failed during {doing}: {failure}"
+            backend.reset_reason = backend.reset_reason or f"backend {why}"
         await backend.end()
         return backend.reset_reason
-
-    def reload_soon(self) -> None:
-        """Bring a new engine up without anyone waiting for it."""
-        task = asyncio.ensure_future(self._reload())
-        self._reloads.add(task)
-        task.add_done_callback(self._reloads.discard)
-
-    async def _reload(self) -> None:
-        with contextlib.suppress(LoadFailed):  # the next request will be told
-            await self.ready()
 
     async def load(self, options: EngineOptions) -> None:
         """Load with these options; nothing is done when they are those of the loaded engine.
@@ -108,12 +104,12 @@ class Model:
 
     async def close(self) -> None:
         """End the engine, and one that is just starting, at once."""
-        for task in self._reloads:
-            task.cancel()
-        async with self._loading:
-            if self.backend is not None:
-                await self.backend.end()
-            self.backend = None
+        if self._load is not None:
+            self._load.cancel()
+            await asyncio.wait({self._load})
+        if self.backend is not None:
+            await self.backend.end()
+        self.backend = None
 
     async def _end(self) -> None:
         await self._idle.wait()

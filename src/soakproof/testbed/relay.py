@@ -42,7 +42,8 @@ class Relay:
                     reason = await self._model.reset(backend, "streaming request", str(lost))
                 if self._begun:
                     await push(event(refusals.backend_reset(reason)))
-                    return self._model.reload_soon()
+                    self._model.loading()  # nobody waits for it
+                    return
             await push(event(refusals.backend_unavailable(self._name)))
 
     async def _forward(self, backend: Backend, push: Push) -> None:
