@@ -139,6 +139,10 @@ def test_meta_tells_limit_strength_fault_weight_and_span() -> None:
     }
 
 
+def test_a_limit_that_is_not_told_has_no_source_either() -> None:
+    assert meta(founding.finding("a", "s", ".", limit_source="policy")) == ()
+
+
 def test_traffic_counts_ends_failures_and_medians() -> None:
     lost = exchange("lost", kind="a", outcome="fail", failure=Failure.STALL)
     open_ = opened(exchange("open", kind="a"))

@@ -90,7 +90,8 @@ def on_a_line(figure: Figure) -> str:
 
 def meta(finding: Finding) -> tuple[tuple[str, str], ...]:
     """Plain figures, limit, strength, fault and span of a finding, those that it has."""
-    limit = f"{finding.limit} (from {finding.limit_source})" if finding.limit_source else finding.limit
+    source = f" (from {finding.limit_source})" if finding.limit_source else ""
+    limit = f"{finding.limit}{source}" if finding.limit else ""
     span = "" if finding.span is None else f"{finding.span[0]:,.0f} to {finding.span[1]:,.0f} s of the run"
     decides = "" if finding.critical else "not critical: cannot decide the verdict"
     told = (
