@@ -32,6 +32,15 @@ STREAMS: dict[str, tuple[bytes, Failure]] = {
     ),
     "over the context in a stream, Lemonade": (events(TOO_LONG), Failure.CONTEXT),
     "backend killed in mid-stream": (answer("Once", end=[WATCHDOG]), Failure.BACKEND_LOST),
+    "backend reset, told by its code alone": (
+        events({"error": {"details": {"code": "backend_watchdog_reset"}, "message": "gone"}}),
+        Failure.BACKEND_LOST,
+    ),
+    "unknown model, told by its code alone": (
+        events({"error": {"code": "model_not_found", "message": "gone"}}),
+        Failure.CONFIGURATION,
+    ),
+    "no model, told by its words alone": (events({"error": "No model loaded"}), Failure.CONFIGURATION),
     "context full in mid-stream": (
         answer(
             "Once",

@@ -62,7 +62,12 @@ def test_a_route_is_kept_and_cannot_steer_a_terminal() -> None:
 )
 def test_answers_that_are_not_streamed(choice: dict[str, Any], words: str) -> None:
     body = orjson.dumps({"choices": [choice | {"finish_reason": "stop"}], "model": "m1", "usage": USAGE})
-    for pieces in ([body], [body[n : n + 1] for n in range(len(body))], [b"\n \xef"[:2], body]):
+    for pieces in (
+        [body],
+        [body[n : n + 1] for n in range(len(body))],
+        [b"\n ", body],
+        [b"\xef\xbb", b"\xbf", body],
+    ):
         exchange = read(pieces, headers=JSON, stream=False)
         assert (exchange.outcome, exchange.text, exchange.completion_tokens) == ("ok", words, 2)
         assert (exchange.token_events, exchange.first_token_ns, exchange.done_marker) == (0, None, False)
