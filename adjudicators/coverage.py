@@ -28,7 +28,8 @@ ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on c
 class Coverage(Adjudicator):
     """Did the run do what its plan says, and did the watch see enough of it?
 
-    ``decks`` is how often each kind's count of the mix must have been completed. A source in ``required``
+    ``decks`` is how often each kind's count of the mix must have been completed; one iteration of each kind
+    is wanted in any case. A source in ``required``
     also stands for those that its name begins: ``process:backend`` for ``process:backend-2``.
     """
 
@@ -76,14 +77,14 @@ class Coverage(Adjudicator):
 
     def _kind(self, evidence: Evidence, name: str, count: int) -> Finding:
         ends = Counter(i.end for i in evidence.iterations if i.scenario == name)
-        wanted = count * self.decks
+        wanted = max(1, count * self.decks)
         others = ", ".join(f"{n} {end}" for end, n in sorted(ends.items()) if end != "completed")
         return finding(
             self,
             name,
             _enough(ends["completed"] >= wanted),
             f"{counted(ends['completed'], 'iteration')} completed{f' ({others})' if others else ''}; "
-            f"{counted(self.decks, 'deck')} {'holds' if self.decks == 1 else 'hold'} {wanted}.",
+            f"at least {wanted} wanted.",
             figures=(Figure(name="completed", value=ends["completed"], n=sum(ends.values())),),
             limit=f"at least {wanted}",
             limit_source="policy, plan",

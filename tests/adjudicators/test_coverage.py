@@ -62,8 +62,15 @@ def test_a_kind_short_of_its_deck_is_named_with_what_became_of_the_others() -> N
     )
     found = adjudicate("coverage", run)
     assert found["prose"].outcome is Outcome.INCONCLUSIVE
-    assert found["prose"].answer == "2 iterations completed (1 failed); 1 deck holds 3."
+    assert found["prose"].answer == "2 iterations completed (1 failed); at least 3 wanted."
     assert found["json"].outcome is Outcome.PASS
+
+
+def test_one_of_each_kind_is_wanted_even_without_a_deck() -> None:
+    assert (
+        adjudicate("coverage", evidence(watched(), plan=KINDS), decks=0)["json"].outcome
+        is Outcome.INCONCLUSIVE
+    )
 
 
 def test_a_policy_may_want_more_decks() -> None:
