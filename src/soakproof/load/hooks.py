@@ -111,11 +111,11 @@ class Hooks:
         session = self.session
         if session is None or session.finishing:
             return
-        _save_locust(environment, session)
+        total = environment.stats.total
+        session.run.document["locust"] = {"requests": total.num_requests, "failures": total.num_failures}
         session.finish(self.why)
-        for line in summary_lines(session.raw) if session.raw else []:
-            say(line)
-        say(f"run {session.run.path}\njudge it: soakproof adjudicate {session.run.path.name}")
+        _save_locust(environment, session)
+        say("\n".join(_outcome(session)))
         self._forget(environment, session)
 
     def on_quitting(self, environment: Environment, **_: Any) -> None:
@@ -177,10 +177,17 @@ def _quit(environment: Environment) -> None:
         environment.runner.stop()
 
 
+def _outcome(session: Session) -> list[str]:
+    """What came of the run, and what to type next."""
+    run = f"run {session.run.path}"
+    if not session.sealed:
+        return [run, f"it is not sealed: soakproof recover {session.run.path}"]
+    told = summary_lines(session.raw) if session.raw else []
+    return [*told, run, f"judge it: soakproof adjudicate {session.run.path.name}"]
+
+
 def _save_locust(environment: Environment, session: Session) -> None:
     """Locust's own statistics beside the evidence; for people, not for judging."""
-    total = environment.stats.total
-    session.run.document["locust"] = {"requests": total.num_requests, "failures": total.num_failures}
     folder = session.run.path / "locust"
     try:
         folder.mkdir(exist_ok=True)

@@ -70,6 +70,7 @@ class Session:
         self.trouble: SoakproofError | None = None  # why it could not be carried out, if so
         self.stopping = False
         self.raw: dict[str, Any] | None = None
+        self.sealed = False
         self._fire = fire
         self._numbers: dict[str, Iterator[int]] = defaultdict(itertools.count)
         self._active = 0
@@ -233,7 +234,8 @@ class Session:
                 if not child.alive:
                     del mine[name]
                     say(f"the {name} has ended by itself; the run goes on without it")
-                    self.recorder.event("child_ended", name=name)
+                    with contextlib.suppress(RecorderError):  # said and acted upon where it arose
+                        self.recorder.event("child_ended", name=name)
             if time.monotonic() - said >= 10 and not self.stopping:
                 said += 10
                 say(self.progress())
@@ -314,6 +316,7 @@ class Session:
             say(f"recovered: {line}")
         self.raw = self._judge(ended)
         self.run.seal(self.raw)
+        self.sealed = True
 
     def _await_idle_slots(self) -> None:
         """At the end of a run no slot may work any more; what was seen goes into the evidence."""

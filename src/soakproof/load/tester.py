@@ -8,6 +8,7 @@ import gevent
 import psutil
 
 from soakproof.clock import NS, RunClock
+from soakproof.errors import RecorderError
 from soakproof.load.recorder import Recorder
 from soakproof.records import Sample
 
@@ -39,22 +40,26 @@ class TesterSampler:
             now = self._clock.now()
             spent = sum(self._process.cpu_times()[:2])
             lag, self._lag = self._lag, 0.0
-            self._recorder.sample(
-                Sample(
-                    node=self._recorder.node,
-                    source="tester",
-                    due_ns=due,
-                    t_ns=now,
-                    took_ns=self._clock.now() - now,
-                    state="value",
-                    values={
-                        "cpu_percent": round((spent - used) * 100 * NS / max(now - due + NS, 1), 1),
-                        "loop_lag_max_ms": round(lag * 1000, 2),
-                        "rss_bytes": self._process.memory_info().rss,
-                        **self._state(),
-                    },
+            values = {
+                "cpu_percent": round((spent - used) * 100 * NS / max(now - due + NS, 1), 1),
+                "loop_lag_max_ms": round(lag * 1000, 2),
+                "rss_bytes": self._process.memory_info().rss,
+                **self._state(),
+            }
+            try:
+                self._recorder.sample(
+                    Sample(
+                        node=self._recorder.node,
+                        source="tester",
+                        due_ns=due,
+                        t_ns=now,
+                        took_ns=self._clock.now() - now,
+                        state="value",
+                        values=values,
+                    )
                 )
-            )
+            except RecorderError:
+                return  # said and acted upon where it arose
             used = spent
             due += NS * max(1, 1 + (now - due) // NS)
 
