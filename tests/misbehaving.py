@@ -185,11 +185,11 @@ class Server:
         with connection:
             head, body = _request(connection)
             self.heads.append(head)
-            if head.startswith(b"GET"):
+            if b"/chat/completions " not in head:
                 connection.sendall(self._tell(head.split()[1].decode()))
                 return
             asked = json.loads(body)
-            self.busy[threading.get_ident()] = asked["seed"]
+            self.busy[threading.get_ident()] = asked.get("seed", 0)
             try:
                 _behave(connection, asked["messages"][-1]["content"].partition("behave: ")[2])
             finally:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from soakproof.errors import UsageError
-from soakproof.run import SEAL, VERDICTS, Loaded, being_written, find, load
+from soakproof.run import RUN, SEAL, VERDICTS, Loaded, being_written, find, load
 
 _ENTRY = re.compile(r"(\d+)-(.+)")
 _TOLD = 5  # touched files that an error names
@@ -14,6 +14,10 @@ _TOLD = 5  # touched files that an error names
 def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
     """The run of a name, read whole. Raises UsageError for one that is unsealed or was touched."""
     path = find(runs, name)
+    if not (path / RUN).is_file():
+        raise UsageError(
+            f"{what}: {path} is not a run: it has no {RUN}", "`soakproof runs` lists the runs that are here"
+        )
     if not (path / SEAL).is_file():
         raise _unsealed(path, what)
     loaded = load(path)
@@ -32,11 +36,6 @@ def _unsealed(path: Path, what: str) -> UsageError:
         return UsageError(
             f"{what}: {path.name} is still being written",
             "wait for the run to end, or end it with Ctrl-C where it runs",
-        )
-    if not (path / "run.json").is_file():
-        return UsageError(
-            f"{what}: {path} is not a run: it has no run.json",
-            "`soakproof runs` lists the runs that are here",
         )
     return UsageError(
         f"{what}: {path.name} is not sealed: the process that wrote it ended before it could",

@@ -16,6 +16,7 @@ from soakproof.scenario import Ask
 
 _PATIENCE = 2.0  # seconds of silence that nobody minds
 _INDENT = " " * 7
+_SERVER_WORDS = 600  # characters of an error document
 _CHECK_WORDS = {"pass": "pass", "fail": "FAIL", "unknown": "unknown", KNOWN: "known limit"}
 
 
@@ -47,12 +48,13 @@ class Terminal:
         self._text("tool calls: ", exchange.tool_calls)
         self._text("", exchange.text)
         if exchange.outcome == "fail":
-            self._text("the server's words: ", exchange.error_body or "")
+            self._text("the server's words: ", exchange.error_body or "", _SERVER_WORDS)
         for note in exchange.notes:
             self._line(f"{_INDENT}note: {plain(note, self._width - 13)}")
 
     def checked(self, check: Check) -> None:
-        why = ": ".join(part for part in (check.grade, check.reason) if part)
+        grade = "" if check.grade == "unreached" else check.grade  # its reason says so
+        why = ": ".join(part for part in (grade, check.reason) if part)
         word = _CHECK_WORDS[check_outcome(check)]
         self._line(f"  check {check.name}: {word}{f' ({plain(why, 400)})' if why else ''}")
 
@@ -65,12 +67,13 @@ class Terminal:
             told = f"{token_events} token events so far" if token_events else "no token yet"
             self._hint(f"waiting for {plain(', '.join(roles), 60)}: {seconds:.0f} s, {told}")
 
-    def _text(self, label: str, text: str) -> None:
+    def _text(self, label: str, text: str, limit: int = 0) -> None:
         """A text of a prompt or an answer: an excerpt of its beginning and end, or every line of it."""
         if not text:
             return
         if not self._full:
-            self._line(f'{_INDENT}{label}"{excerpt(text, self._width - len(_INDENT) - len(label) - 2)}"')
+            room = limit or self._width - len(_INDENT) - len(label) - 2
+            self._line(f'{_INDENT}{label}"{excerpt(text, room)}"')
             return
         for part in text.split("\n"):
             self._line(f"{_INDENT}{label}| {plain(part, max(len(part) * 10, 1))}")
@@ -86,13 +89,12 @@ _ENDS = {
 
 def excerpt(text: str, limit: int) -> str:
     """At most ``limit`` characters: the beginning, and the end, where a long prompt has its question."""
-    limit = max(limit, 40)
+    limit = max(limit, 60)
     if len(text) <= limit:
         return plain(text, limit)
     end = limit // 3
-    left_out = f" …[{len(text) - limit:,} characters]… "
-    head = plain(text[: limit - end - len(left_out)], limit - end - len(left_out))
-    return f"{head}{left_out}{plain(text[-end:], end)}"
+    start = limit - end - 25
+    return f"{plain(text[:start], start)} …[{len(text) - start - end:,} more]… {plain(text[-end:], end)}"
 
 
 def _plan_of(record: Opened) -> str:

@@ -1,0 +1,128 @@
+"""`soakproof doctor`: what it finds of this host, of a healthy target, and of one that will not do."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from cli_said import Command
+from misbehaving import SAYS, Server, document, misbehaving
+
+from soakproof.cli import symptoms
+from soakproof.cli.symptoms import of_host, of_reading, of_runs
+from soakproof.watch.source import Reading
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with misbehaving() as server:
+        yield server
+
+
+def lines(out: str) -> dict[str, str]:
+    """Subject to its line, advice included."""
+    found: dict[str, str] = {}
+    subject = ""
+    for line in out.splitlines():
+        if line[:8].strip() in ("ok", "limited", "missing"):
+            subject = line[9:23].strip()
+            found[subject] = line
+        elif line.startswith(" "):
+            found[subject] += line
+    return found
+
+
+def test_this_host_alone(soakproof: Command, here: Path) -> None:
+    said = soakproof("doctor")
+    assert said.code == 0, said.out
+    found = lines(said.out)
+    assert {"versions", "processor", "runs", "testbed", "server", "kernel log", "memory"} <= set(found)
+    for name in ("python 3.", "locust ", "trio ", "soakproof "):
+        assert name in found["versions"]
+    assert "GiB free" in found["runs"]
+    assert "embedded testbed" in found["server"]
+    assert not (here / "runs").exists()
+
+
+def test_a_target(soakproof: Command, here: Path, server: Server) -> None:
+    said = soakproof("doctor", "--host", server.url)
+    assert said.code == 0, said.out
+    found = lines(said.out)
+    assert f"llamacpp of unknown version at {server.url}" in found["server"]
+    assert "tiny, 1 slots of 4,096 tokens" in found["model"]
+    assert found["health"].startswith("ok")
+    assert found["slots"].startswith("ok")
+    assert found["model file"].startswith("limited")
+
+
+def test_a_target_that_is_not_there(soakproof: Command, here: Path) -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        said = soakproof("doctor", "--host", f"http://127.0.0.1:{bound.getsockname()[1]}")
+    assert said.code == 1
+    found = lines(said.out)
+    assert found["server"].startswith("missing")
+    assert "Connection refused" in found["server"]
+    assert "is the server up" in found["server"]
+    assert "a run cannot be made" in said.out
+
+
+def test_a_key_is_not_shown(
+    soakproof: Command, here: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = document("401 Unauthorized", {"error": "bad key sk-verysecret"})
+    monkeypatch.setitem(SAYS, "unstreamed", told)
+    said = soakproof("doctor", "--host", server.url, "--api-key", "sk-verysecret")
+    assert said.code == 1
+    assert "verysecret" not in said.out + said.err
+
+
+def test_runs_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert of_runs(tmp_path / "a" / "b").state == "ok"
+    if Path("/proc/self").exists():
+        symptom = of_runs(Path("/proc/self/runs"))
+        assert symptom.state == "missing"
+        assert "--runs" in symptom.advice
+    monkeypatch.setattr(symptoms, "_LITTLE_DISK", 1 << 62)
+    symptom = of_runs(tmp_path)
+    assert symptom.state == "limited"
+    assert "make room" in symptom.advice
+
+
+@pytest.mark.parametrize(("load", "state"), [(0.1, "ok"), (1000.0, "limited")])
+def test_a_busy_host(monkeypatch: pytest.MonkeyPatch, load: float, state: str) -> None:
+    monkeypatch.setattr(psutil, "getloadavg", lambda: (load, load, load))
+    (processor,) = [s for s in of_host() if s.subject == "processor"]
+    assert processor.state == state
+    assert bool(processor.advice) == (state == "limited")
+
+
+def test_what_a_source_could_not_tell_comes_with_advice() -> None:
+    symptom = of_reading(Reading("slots", "unsupported", reason="status 501: \x1b[2Jno"))
+    assert symptom.state == "limited"
+    assert symptom.told == "unsupported: status 501: \\x1b[2Jno"
+    assert "--slots" in symptom.advice
+    for source in ("memory", "psi", "amdgpu", "process:front", "health", "live"):
+        assert of_reading(Reading(source, "denied", reason="no")).advice, source
+
+
+def test_a_value_is_told_in_its_unit() -> None:
+    symptom = of_reading(Reading("memory", values={"available_bytes": 3 << 30, "free_bytes": None}))
+    assert (symptom.state, symptom.told) == ("ok", "available_bytes 3.00 GiB")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a file without a right to read it")
+def test_a_model_file_that_can_be_read_is_told(tmp_path: Path, server: Server) -> None:
+    import dataclasses
+
+    from soakproof.target import Credentials, examine
+
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"GGUF" * 1000)
+    target = examine(server.url, None, Credentials())
+    known = dataclasses.replace(target, identity={**target.identity, "model_path": str(path)})
+    assert [s.state for s in symptoms.of_target(known) if s.subject == "model file"] == ["ok"]
+    elsewhere = dataclasses.replace(known, local=False)
+    assert [s.state for s in symptoms.of_target(elsewhere) if s.subject == "model file"] == ["limited"]

@@ -1,0 +1,188 @@
+"""`soakproof runs`, `verify`, `recover` and `report`."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from cli_said import Command
+from judging import exchange
+from rundirs import RAW, begun, judgeable, sealed
+
+
+def rows(out: str) -> dict[str, str]:
+    """Run to its row."""
+    return {line.split()[0]: line for line in out.splitlines() if "Z-" in line}
+
+
+def test_every_state_of_a_run_is_listed(soakproof: Command, here: Path, policies: Path) -> None:
+    runs = here / "runs"
+    clean = judgeable(runs, exchange("load-1"), duration=125.0, target={"testbed": True})
+    failed = judgeable(runs, exchange("load-1"), raw={**RAW, "outcome": "failed"})
+    soakproof("adjudicate", clean.name, "--policy", "pass")
+    soakproof("adjudicate", clean.name, "--policy", "fail")
+    writing, killed = begun(runs), begun(runs)
+    (killed.path / ".writer").unlink()
+    saved = begun(runs)
+    (saved.path / ".writer").unlink()
+    soakproof("recover", saved.path.name)
+
+    said = soakproof("runs")
+    assert said.code == 0
+    table = rows(said.out)
+    assert len(table) == 5
+    row = table[clean.name]
+    for word in ("probe at testbed", "2:05", "clean", "FAIL (2-fail)", "sealed"):
+        assert word in row
+    assert "failed" in table[failed.name]
+    assert "probe at http://127.0.0.1:8001" in table[failed.name]
+    assert table[writing.path.name].endswith("being written")
+    assert table[killed.path.name].endswith("unsealed")
+    assert table[saved.path.name].endswith("recovered")
+    assert "unknown" in table[killed.path.name]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "nonsense", '{"target": 3, "load_started_ns": "x"}', "{}"])
+def test_damaged_documents_are_listed_all_the_same(soakproof: Command, here: Path, content: str) -> None:
+    run = sealed(here / "runs")
+    for name in ("run.json", "raw.json"):
+        (run / name).write_text(content)
+    (run / "verdicts" / "1-x").mkdir(parents=True)
+    (run / "verdicts" / ".2").mkdir()
+    said = soakproof("runs")
+    assert said.code == 0
+    assert "unreadable (1-x)" in rows(said.out)[run.name]
+
+
+def test_hostile_names_do_not_reach_the_terminal(soakproof: Command, here: Path) -> None:
+    run = judgeable(here / "runs", exchange("load-1"), target={"model_resolved": "m\x1b[31m\u202e\n\x07"})
+    said = soakproof("runs")
+    assert run.name in said.out
+    assert not {"\x1b", "\u202e", "\x07"} & set(said.out)
+
+
+def test_only_the_newest_are_listed_unless_all_are_asked_for(soakproof: Command, here: Path) -> None:
+    original = sealed(here / "runs")
+    for n in range(24):
+        shutil.copytree(original, here / "runs" / f"2026-01-{n + 1:02d}T00-00-00Z-soak-0000")
+    assert len(rows(soakproof("runs").out)) == 20
+    assert "5 older ones" in soakproof("runs").out
+    assert len(rows(soakproof("runs", "--all").out)) == 25
+
+
+@pytest.mark.parametrize("make", [False, True])
+def test_no_runs_is_no_error_and_says_how_to_make_one(soakproof: Command, here: Path, make: bool) -> None:
+    if make:
+        (here / "runs").mkdir()
+    said = soakproof("runs")
+    assert said.code == 0
+    assert "no runs in runs" in said.out
+    assert "locust -f" in said.out
+
+
+def test_verify_proves_a_run(soakproof: Command, here: Path, a_run: Path) -> None:
+    said = soakproof("verify")
+    assert said.code == 0
+    assert f"{a_run.name}: " in said.out
+    assert "as they were sealed" in said.out
+
+
+def test_verify_names_what_was_touched(soakproof: Command, here: Path, a_run: Path) -> None:
+    whole = sealed(here / "runs")
+    path = a_run / "evidence" / "load" / "exchanges.jsonl"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    said = soakproof("verify", whole.name, a_run.name)
+    assert said.code == 1
+    assert f"{a_run.name}: NOT as it was sealed" in said.out
+    assert "evidence/load/exchanges.jsonl: changed: its digest is not the sealed one" in said.out
+    assert f"{whole.name}: NOT" not in said.out
+
+
+def test_verify_says_what_an_unsealed_run_needs(soakproof: Command, here: Path) -> None:
+    run = begun(here / "runs")
+    assert "still being written" in soakproof("verify").out
+    (run.path / ".writer").unlink()
+    said = soakproof("verify")
+    assert said.code == 1
+    assert f"`soakproof recover {run.path.name}`" in said.out
+
+
+def test_recover_says_what_it_did(soakproof: Command, here: Path) -> None:
+    run = begun(here / "runs")
+    with (run.path / "evidence/load/events.jsonl").open("ab") as file:
+        file.write(b'{"torn')
+    assert soakproof("recover", "latest").code == 64
+    (run.path / ".writer").unlink()
+    said = soakproof("recover", "latest")
+    assert said.code == 0
+    for words in ("6 torn bytes moved", "evidence/watch: sealed", "sealed as recovered", "no raw result"):
+        assert words in said.out
+    assert "recovered after a crash" in soakproof("verify").out
+    said = soakproof("recover", "latest")
+    assert said.code == 0
+    assert "nothing was done" in said.out
+
+
+def test_report_shows_a_verdict_and_its_files(soakproof: Command, a_run: Path, policies: Path) -> None:
+    said = soakproof("report", "latest")
+    assert said.code == 64
+    assert "no verdict yet" in said.err
+    soakproof("adjudicate", "latest", "--policy", "pass")
+    judged = soakproof("adjudicate", "latest", "--policy", "fail")
+    said = soakproof("report", "latest")
+    assert said.code == 0
+    assert judged.out.partition("\n\nreport:")[0] in said.out
+    assert f"{a_run.name}/verdicts/2-fail/report.html" in said.out
+    assert "1-pass/report.md" in soakproof("report", "latest", "--verdict", 1).out
+    said = soakproof("report", "latest", "--verdict", 7)
+    assert said.code == 64
+    assert "1 (pass), 2 (fail)" in said.err
+
+
+def test_reports_are_made_again_and_the_verdict_stays(
+    soakproof: Command, here: Path, a_run: Path, policies: Path
+) -> None:
+    other = judgeable(here / "runs", exchange("load-1"))
+    soakproof("adjudicate", other.name, "--baseline", a_run.name, "--policy", "pass")
+    entry = other / "verdicts" / "1-pass"
+    verdict, page = (entry / "verdict.json").read_bytes(), (entry / "report.md").read_text()
+    (entry / "report.md").write_text("lost")
+    (entry / "junit.xml").unlink()
+    said = soakproof("report", other.name, "--again")
+    assert said.code == 0, said.err
+    again = (entry / "report.md").read_text()
+    assert sorted(again.splitlines()) == sorted(page.splitlines())  # JSON keeps no order of keys
+    assert (entry / "junit.xml").is_file()
+    assert (entry / "verdict.json").read_bytes() == verdict
+    assert [p.name for p in (other / "verdicts").iterdir()] == ["1-pass"]
+
+    shutil.rmtree(a_run)
+    said = soakproof("report", other.name, "--again")
+    assert said.code == 0
+    assert f"the baseline {a_run.name} is not here" in said.out
+
+
+def test_a_report_is_not_made_again_from_touched_evidence(
+    soakproof: Command, a_run: Path, policies: Path
+) -> None:
+    soakproof("adjudicate", "latest", "--policy", "pass")
+    (a_run / "evidence/load/checks.jsonl").write_bytes(b"")
+    said = soakproof("report", "latest", "--again")
+    assert said.code == 64
+    assert "not as it was sealed" in said.err
+
+
+@pytest.mark.parametrize("content", [None, "nonsense", "{}", json.dumps({"outcome": "GREAT"})])
+def test_a_verdict_that_is_none_is_told(
+    soakproof: Command, a_run: Path, policies: Path, content: str | None
+) -> None:
+    soakproof("adjudicate", "latest", "--policy", "pass")
+    path = a_run / "verdicts" / "1-pass" / "verdict.json"
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    said = soakproof("report", "latest")
+    assert said.code == 64
+    assert "verdict.json" in said.err
