@@ -138,6 +138,11 @@ def enomem(count: int, every: float) -> list[KernelEvent]:
     ]
 
 
+def test_lines_that_only_inform_are_no_fault_however_many() -> None:
+    lines = [kernel("Freeing queue vital buffer", n, incident=2, severity="info") for n in range(30)]
+    assert adjudicate("kernel", evidence(READ, lines))["kernel log"].outcome is Outcome.PASS
+
+
 def test_few_warnings_are_told_and_many_a_minute_are_a_fault() -> None:
     few = adjudicate("kernel", evidence(READ, enomem(5, 2.0)))
     assert few["warnings"].outcome is Outcome.PASS

@@ -391,6 +391,7 @@ def test_a_baseline_that_does_not_compare_is_withheld_and_inconclusive(before: E
     assert found.outcome is Outcome.INCONCLUSIVE
     assert watching.got == [None]
     assert of(found, "identity").outcome is Outcome.INCONCLUSIVE
+    assert "There was no baseline to compare with" in " ".join(found.not_proven)
 
 
 def test_a_required_baseline_that_is_missing_is_inconclusive() -> None:

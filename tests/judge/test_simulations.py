@@ -72,6 +72,21 @@ def test_a_cache_that_fills_and_a_single_step_are_never_called_a_leak(
     assert answers(hours, shape)["leak"] == 0
 
 
+def test_what_fills_during_the_warm_up_is_left_out() -> None:
+    assert answers(2, filling)["none"] >= 0.8 * TRIALS
+
+
+def test_one_step_is_told_with_its_size_and_time() -> None:
+    draw = np.random.default_rng(3)
+    times, level = noisy(2, draw)
+    found = leak(list(times), list(level + np.where(times > 5400, 500.0, 0.0)), PER_HOUR)
+    assert found.answer == "unclear"
+    assert found.step == pytest.approx(500, abs=60)
+    assert found.step_at == pytest.approx(5400, abs=600)
+    steady = leak(list(times), list(level + 400 * times / 3600), PER_HOUR)
+    assert steady.step is None
+
+
 def test_half_an_hour_gives_no_answer_either_way() -> None:
     assert answers(0.5, leaking(2000)) == answers(0.5, flat) == {"short": TRIALS}
 
