@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import orjson
 import psutil
@@ -354,8 +354,8 @@ def being_written(run: Path) -> bool:
         return False
 
 
-def sealing(run: Path) -> str:
-    """"sealed", "recovered", "being written" or "unsealed", by a look at its seal; `verify` proves it."""
+def sealing(run: Path) -> Literal["sealed", "recovered", "being written", "unsealed"]:
+    """How the run stands, by a look at its seal; `verify` proves it."""
     try:
         with (run / SEAL).open("rb") as seal:
             return "recovered" if b"recovered" in seal.readline() else "sealed"
