@@ -1,26 +1,22 @@
-"""What is being tested: told apart, asked for its identity, and refused clearly when it will not do.
+"""Asking a server what it is and whether it will do, before any load.
 
-Blocking, by httpx: a few requests before the load. Lemonade and a bare llama.cpp server are told apart by
-asking. Of a Lemonade on this host the backend is asked as well; a backend address of another host is not.
+Blocking, by httpx: a few requests. Lemonade and a bare llama.cpp server are told apart by asking. Of a
+Lemonade on this host the backend is asked as well; a backend address of another host is not.
 """
 
-import ipaddress
-import os
+import hashlib
 import re
-import socket
-from dataclasses import dataclass, field
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 import httpx
-import psutil
 
 from soakproof.errors import UsageError
 from soakproof.slots import UnknownShapeError, parse_slots
+from soakproof.target.address import PREFIXES, is_local, listener, split_host
+from soakproof.target.credentials import KEY_VARIABLES, Credentials
+from soakproof.target.health import entry_of, models
+from soakproof.target.identity import Target
 
-PREFIXES = ("/v1", "/api/v1")
-_HANDED_ON = "SOAKPROOF_API_KEY"
-KEY_VARIABLES = ("LEMONADE_API_KEY", "OPENAI_API_KEY")
 _SAMPLE = "\n".join(  # mostly what the long prompts are made of: registers of records
     (
         "Below is a register of records.",
@@ -31,65 +27,6 @@ _SAMPLE = "\n".join(  # mostly what the long prompts are made of: registers of r
         "Write a long continuous report about the stations above.",
     )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """An API key; never shown, never written."""
-
-    key: str | None = field(default=None, repr=False)
-
-    @classmethod
-    def find(cls, given: str | None) -> "Credentials":
-        """The key that was given, else the first of LEMONADE_API_KEY and OPENAI_API_KEY that is set."""
-        return cls(given or next((os.environ[v] for v in KEY_VARIABLES if os.environ.get(v)), None))
-
-    def hand_on(self) -> str:
-        """Put the key into this process's environment for its children; the variable's name, or nothing."""
-        if not self.key:
-            return ""
-        os.environ[_HANDED_ON] = self.key
-        return _HANDED_ON
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """A server that is up and answers for one model."""
-
-    kind: Literal["lemonade", "llamacpp"]
-    base_url: str  # without a prefix
-    prefix: str
-    model: str  # as asked for in every request
-    local: bool  # on this host
-    slots: int
-    slot_context: int  # tokens
-    chars_per_token: float
-    slots_url: str | None  # where busy slots are seen; None: nowhere
-    backend_url: str | None = None
-    backend_pid: int | None = None
-    cache_tokens: int | None = None  # what the backend's host-memory prompt cache holds, when known
-    identity: dict[str, Any] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()  # what could not be found out
-
-    @property
-    def chat_url(self) -> str:
-        return f"{self.base_url}{self.prefix}/chat/completions"
-
-    def describe(self) -> dict[str, Any]:
-        """The target as run.json has it."""
-        named = ("kind", "base_url", "prefix", "model", "local", "slots", "slot_context", "slots_url")
-        return {
-            **self.identity,
-            **{name: getattr(self, name) for name in named},
-            "backend_url": self.backend_url,
-            "backend_pid": self.backend_pid,
-            "chars_per_token": round(self.chars_per_token, 3),
-            "remarks": list(self.remarks),
-        }
 
 
 def examine(host: str, model: str | None, credentials: Credentials, *, timeout: float = 30.0) -> Target:
@@ -106,35 +43,6 @@ def examine(host: str, model: str | None, credentials: Credentials, *, timeout: 
         trust_env=False,
     ) as client:
         return _Examination(client, base, given_prefix, model).target()
-
-
-def split_host(host: str) -> tuple[str, str | None]:
-    """``http://host:port`` and the prefix that the address ended in, if any."""
-    parts = urlsplit(host)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"--host: {host!r} is not an address", "write it as http://localhost:13305")
-    path = parts.path.rstrip("/")
-    if path and path not in ("/v0", "/api/v0", *PREFIXES):
-        raise UsageError(
-            f"--host: {host!r} has the path {path!r}", "give the server's root: http://localhost:13305"
-        )
-    try:
-        port = parts.port
-    except ValueError:
-        raise UsageError(f"--host: {host!r} has a port that is no port", "a port is 1 to 65535") from None
-    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{name}" + (f":{port}" if port else ""), path or None
-
-
-def is_local(url: str) -> bool:
-    """Whether the address is of this machine, so that its processes and loopback ports are ours to see."""
-    name = urlsplit(url).hostname or ""
-    try:
-        addresses = {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
-    except OSError:
-        return False
-    own = {a.address.split("%")[0] for all_of in psutil.net_if_addrs().values() for a in all_of}
-    return any(ipaddress.ip_address(a.split("%")[0]).is_loopback or a in own for a in addresses)
 
 
 class _Examination:
@@ -200,7 +108,7 @@ class _Examination:
         model = self._choose_lemonade_model(health)
         resolved = self._ask_one_token(model)
         loaded = self._json(f"{self.prefix}/health") or health
-        entry = _entry_of(loaded, resolved, model)
+        entry = entry_of(loaded, resolved, model)
         local = is_local(self.base)
         backend = str(entry["backend_url"]).removesuffix("/v1") if entry.get("backend_url") else None
         if backend and not local:
@@ -217,7 +125,7 @@ class _Examination:
             "recipe_options": entry.get("recipe_options"),
             "launch_command": entry.get("launch_command"),
             "device": entry.get("device"),
-            "models_loaded": [m.get("model_name") for m in _models(loaded)],
+            "models_loaded": [m.get("model_name") for m in models(loaded)],
             "max_models": loaded.get("max_models"),
         }
         return self._finish("lemonade", model, local, slots_url, seen_at, entry.get("pid"), identity, entry)
@@ -226,7 +134,7 @@ class _Examination:
         if self.wanted:
             return self.wanted
         loaded = [
-            m["model_name"] for m in _models(health) if m.get("type", "llm") == "llm" and m.get("model_name")
+            m["model_name"] for m in models(health) if m.get("type", "llm") == "llm" and m.get("model_name")
         ]
         if len(loaded) == 1:
             return str(loaded[0])
@@ -257,15 +165,15 @@ class _Examination:
             raise UsageError(
                 f"--host: {self.base} answers HTML: it is no LLM server", "is the port the right one?"
             )
-        models = self._json(f"{self.prefix or '/v1'}/models")
-        if not isinstance(models, dict) or not isinstance(models.get("data"), list):
+        listed = self._json(f"{self.prefix or '/v1'}/models")
+        if not isinstance(listed, dict) or not isinstance(listed.get("data"), list):
             raise UsageError(
                 f"--host: {self.base} is no LLM server that is known here: it has no health document of "
                 f"Lemonade's and no /v1/models (/health answered {response.status_code})",
                 "soakproof tests Lemonade and llama.cpp's server",
             )
         self.prefix = self.prefix or "/v1"
-        names = [str(m.get("id")) for m in models["data"] if isinstance(m, dict)]
+        names = [str(m.get("id")) for m in listed["data"] if isinstance(m, dict)]
         model = self.wanted or (names[0] if names else "default")
         if self.wanted and names and self.wanted not in names:
             raise UsageError(
@@ -274,7 +182,7 @@ class _Examination:
         self._ask_one_token(model)
         identity = {"model_resolved": names[0] if names else None}
         local = is_local(self.base)
-        pid = _listener(self.base) if local else None
+        pid = listener(self.base) if local else None
         return self._finish("llamacpp", model, local, f"{self.base}/slots", self.base, pid, identity, {})
 
     # -- both
@@ -376,38 +284,7 @@ class _Examination:
             return 2.0
 
 
-def _models(health: dict[str, Any]) -> list[dict[str, Any]]:
-    loaded = health.get("all_models_loaded")
-    return [m for m in loaded if isinstance(m, dict)] if isinstance(loaded, list) else []
-
-
-def _entry_of(health: dict[str, Any], resolved: str | None, asked: str) -> dict[str, Any]:
-    """The health document's entry of the model that answered; aliases and prefixes resolved."""
-    models = _models(health)
-    wanted = {_bare(n) for n in (resolved, asked) if n}
-    named = [m for m in models if _bare(str(m.get("model_name"))) in wanted]
-    newest = sorted(models, key=lambda m: m.get("last_use") or 0)
-    return (named or newest or [{}])[-1]
-
-
-def _bare(name: str) -> str:
-    """A model's name without ``user.`` and ``:latest``: Lemonade takes all three forms."""
-    return name.removeprefix("user.").removesuffix(":latest")
-
-
-def _listener(url: str) -> int | None:
-    """The process that listens at an address of this host, where that may be seen."""
-    port = urlsplit(url).port or 80
-    try:
-        listening = [c for c in psutil.net_connections("tcp") if c.status == psutil.CONN_LISTEN]
-    except psutil.Error:
-        return None
-    return next((c.pid for c in listening if c.pid and getattr(c.laddr, "port", None) == port), None)
-
-
 def _short_digest(text: Any) -> str | None:
-    import hashlib
-
     return hashlib.sha256(text.encode()).hexdigest()[:16] if isinstance(text, str) else None
 
 

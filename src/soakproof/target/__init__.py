@@ -1,0 +1,8 @@
+"""What is being tested: told apart, asked for its identity, and refused clearly when it will not do."""
+
+from soakproof.target.address import is_local, split_host
+from soakproof.target.credentials import KEY_VARIABLES, Credentials
+from soakproof.target.examination import examine
+from soakproof.target.identity import Target
+
+__all__ = ["KEY_VARIABLES", "Credentials", "Target", "examine", "is_local", "split_host"]

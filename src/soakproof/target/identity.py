@@ -1,0 +1,40 @@
+"""A server that has been examined, and how run.json tells it. No I/O."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """A server that is up and answers for one model."""
+
+    kind: Literal["lemonade", "llamacpp"]
+    base_url: str  # without a prefix
+    prefix: str
+    model: str  # as asked for in every request
+    local: bool  # on this host
+    slots: int
+    slot_context: int  # tokens
+    chars_per_token: float
+    slots_url: str | None  # where busy slots are seen; None: nowhere
+    backend_url: str | None = None
+    backend_pid: int | None = None
+    cache_tokens: int | None = None  # what the backend's host-memory prompt cache holds, when known
+    identity: dict[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()  # what could not be found out
+
+    @property
+    def chat_url(self) -> str:
+        return f"{self.base_url}{self.prefix}/chat/completions"
+
+    def describe(self) -> dict[str, Any]:
+        """The target as run.json has it."""
+        named = ("kind", "base_url", "prefix", "model", "local", "slots", "slot_context", "slots_url")
+        return {
+            **self.identity,
+            **{name: getattr(self, name) for name in named},
+            "backend_url": self.backend_url,
+            "backend_pid": self.backend_pid,
+            "chars_per_token": round(self.chars_per_token, 3),
+            "remarks": list(self.remarks),
+        }
