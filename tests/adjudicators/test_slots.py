@@ -86,6 +86,14 @@ def test_a_slot_still_busy_after_the_load_fails() -> None:
     assert found["end"].exchanges == ("cut-501",)
 
 
+def test_a_request_that_its_front_cannot_cancel_may_still_run_after_the_load() -> None:
+    unstreamed = cancelled(stream=False, cancel_planned="unstreamed: after 1.0 s")
+    left = event("final_slots", 75.0, busy=1, seeds=[501])
+    found = adjudicate("slots", evidence(unstreamed, busy_until(3.1), SERVER, left))
+    assert found["end"].outcome is Outcome.PASS
+    assert "not cancelled" in found["end"].answer
+
+
 def test_a_stranger_that_is_busy_after_the_load_convicts_nobody() -> None:
     left = event("final_slots", 75.0, busy=1, seeds=[99])
     found = adjudicate("slots", evidence(cancelled(), busy_until(3.1), SERVER, left))
