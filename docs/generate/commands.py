@@ -1,0 +1,71 @@
+"""The section on commands: help texts and options as click and argparse have them."""
+
+import argparse
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from tables import code, table
+
+from soakproof.cli.app import soakproof
+from soakproof.load.arguments import add_arguments
+
+
+def section() -> Iterator[str]:
+    yield "## Commands"
+    yield ""
+    yield "`soakproof COMMAND --help` prints the same. Options of `soakproof` itself come before it:"
+    yield from _options(soakproof)
+    for name, command in soakproof.commands.items():
+        yield f"### `soakproof {name}`"
+        yield ""
+        yield "```text"
+        yield " ".join(["soakproof", name, *command.collect_usage_pieces(click.Context(command))])
+        yield ""
+        yield inspect.cleandoc(command.help or "").replace("\b\n", "")
+        yield "```"
+        yield from _options(command)
+    yield from _locust()
+
+
+def _options(command: click.Command) -> Iterator[str]:
+    rows = [
+        (code(f"{', '.join(o.opts)} {_value(o)}".strip()), _default(o), o.help or "")
+        for o in command.params
+        if isinstance(o, click.Option) and not o.hidden
+    ]
+    yield from table(("option", "default", "what it does"), rows) if rows else ("",)
+
+
+def _value(option: click.Option) -> str:
+    if option.is_flag:
+        return ""
+    if option.metavar:
+        return option.metavar
+    if isinstance(option.type, click.Choice):
+        return "|".join(map(str, option.type.choices))
+    return "NUMBER" if option.type.name.startswith("integer") else option.type.name.upper()
+
+
+def _default(option: click.Option) -> str:
+    told = isinstance(option.default, (str, int, Path)) and not option.is_flag
+    return code(str(option.default)) if told else ""
+
+
+def _locust() -> Iterator[str]:
+    yield "### `locust`"
+    yield ""
+    yield "All of Locust's own options (`--headless`, `-t`, `-u`, `--tags` and more), and these:"
+    parser = argparse.ArgumentParser(add_help=False)
+    add_arguments(parser, "the locustfile's")
+    yield from table(
+        ("option", "what it does"),
+        [
+            (
+                code(f"{', '.join(a.option_strings)} {a.metavar or ''}".strip()),
+                (a.help or "").replace("%%", "%"),
+            )
+            for a in parser._actions
+        ],
+    )

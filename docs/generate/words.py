@@ -1,0 +1,41 @@
+"""What the source does not say of a key. A key that has words neither there nor here stops the generator."""
+
+OF_KEYS = {
+    "title": "what it is, in one line; `soakproof plans` shows it",
+    "duration": "how long the load lasts where `-t` does not say",
+    "users": "clients, each going from one iteration to the next; `-u` overrides it",
+    "seed": "of the deck's order and of all that scenarios draw: the same seed asks the same",
+    "deck": "the sum of the mix, where it shall be checked; 0 leaves it unchecked",
+    "mix": "`[mix]`: iterations of each kind in one deck",
+    "kind": "`[kind.NAME]`: options of a kind, and `scenario` where its file has another name",
+    "bounds": "`[bounds]`: see below",
+    "watch": "`[watch]`: see below",
+    "threshold": "`[[threshold]]`: see below; as many as are wanted",
+    "short": "`[short]`: see below",
+    "below": "runs that are shorter than this take the changes of `[short]`",
+    "short.mix": "`[short.mix]`: the mix of such a run; a kind that it leaves out is not asked",
+    "short.kind": "`[short.kind.NAME]`: options that such a run changes",
+    "connect": "until a connection stands",
+    "total": "until an answer's end",
+    "interval": "between two readings of a source; the slots have their own",
+    "name": "the threshold's name, in reports and in a policy's `[[reconsider]]`",
+    "that": "the threshold itself: see below",
+    "why": "why the limit is what it is; reports show it",
+    "required": "without a comparable baseline there is no PASS",
+    "baseline": "`[baseline]`: see below",
+    "adjudicator": "`[adjudicator.NAME]`: that adjudicator judges because its table is here; its options",
+    "identity": "`[identity]`: see below",
+    "reconsider": "`[[reconsider]]`: see below; one entry for a threshold",
+    "same": "fields that must be equal",
+    "under_test": "fields that may differ; each difference is printed",
+    "noted": "fields whose difference is printed and means nothing else",
+    "reconsider.threshold": "the name of a raw threshold; never of a check",
+    "reason": "why it may be overruled; reports show it",
+    "who": "who decided it",
+}
+
+OF_FAILURES = {
+    "headers_timeout": "no status and headers within the bound",
+    "first_token_timeout": "no token within the bound, which grows with all prompt work in flight",
+    "total_timeout": "the answer had not ended within the bound",
+}
