@@ -102,21 +102,23 @@ class IterationContext:
 
     def nonce(self) -> str:
         """Eight letters and digits that no other request of the run is told."""
-        return self._secret("".join(self.draw.choices(NONCE_LETTERS, k=8)))
+        return self.remember("".join(self.draw.choices(NONCE_LETTERS, k=8)))
 
-    def code(self) -> str:
-        """The same as four and four: ``ABCD-2345``."""
+    def code(self, *, secret: bool = True) -> str:
+        """The same as four and four: ``ABCD-2345``; remembered only where it is a secret."""
         made = "".join(self.draw.choices(NONCE_LETTERS, k=8))
-        return self._secret(f"{made[:4]}-{made[4:]}")
+        code = f"{made[:4]}-{made[4:]}"
+        return self.remember(code) if secret else code
 
     def secret(self, words: int) -> str:
         """A line of ``words`` words that all carry one nonce, so that any fragment of it tells its owner."""
         nonce = self.nonce()
         return " ".join(f"{nonce}-{n:02d}" for n in range(1, words + 1))
 
-    def _secret(self, made: str) -> str:
-        self._secrets.add(made)
-        return made
+    def remember(self, nonce: str) -> str:
+        """Make it a secret of the run: an answer to any other request that has it in it is a leak."""
+        self._secrets.add(nonce)
+        return nonce
 
     def foreign(self, *exchanges: Exchange) -> frozenset[str]:
         """Nonces in these answers that belong to any other request of the whole run so far."""

@@ -27,7 +27,9 @@ from soakproof.context import (
     Traffic,
     nonces,
 )
-from soakproof.records import Exchange
+from soakproof.prompts import Register, prose, prose_above, register
+from soakproof.records import Exchange, Failure
+from soakproof.strictjson import Parsed, parse, same, violations
 from soakproof.units import Bytes, Ratio, Seconds, Tokens
 
 
@@ -161,9 +163,12 @@ __all__ = [
     "Bytes",
     "Checked",
     "Exchange",
+    "Failure",
     "Finish",
     "IterationContext",
+    "Parsed",
     "Ratio",
+    "Register",
     "Release",
     "Released",
     "Scenario",
@@ -178,4 +183,10 @@ __all__ = [
     "Traffic",
     "Yield",
     "nonces",
+    "parse",
+    "prose",
+    "prose_above",
+    "register",
+    "same",
+    "violations",
 ]

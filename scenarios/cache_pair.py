@@ -1,0 +1,125 @@
+"""The prefix cache: a long register asked about again and again, with another one in between.
+
+Each answer is a code that is looked up in the register, so that a wrong restored prefix cannot answer it.
+The register begins with a nonce, so that its first question is cold whatever the caches hold.
+"""
+
+import math
+from dataclasses import dataclass
+
+from soakproof.scenario import Ask, Exchange, IterationContext, Register, Scenario, Script, Tokens, register
+
+SHARE = 0.4  # of a slot's context that a register may fill
+
+
+@dataclass(frozen=True)
+class CachePair(Scenario):
+    """Cold, repeated, another register, the first with another question, and back to the first question."""
+
+    checks = ("cache.exact", "cache.restored", "cache.after_other", "cache.faster")
+    prompt: Tokens = Tokens(1200)
+    slack: Tokens = Tokens(64)  # of the question, the template's end, and what the server always does again
+    faster: float = 3.0  # times less prompt work than cold, at least
+    holds: Tokens = Tokens(8000)  # of the host cache, where the target does not tell its size
+
+    def iterate(self, it: IterationContext) -> Script:
+        mine = register(it, self.prompt, asked=2, share=SHARE)
+        yours = register(it, self.prompt, share=SHARE)
+        first, second = mine.asked
+        question = mine.question(it, first)
+
+        cold = yield Ask(question, role="cold", tokens=64)
+        check_exact(it, cold, mine, first)
+        mark = it.tokens_seen()
+        repeat = yield Ask(question, role="repeat", tokens=64)
+        check_exact(it, repeat, mine, first)
+        warm = [self._check_hit(it, "cache.restored", cold, repeat, mark)]
+
+        mark = it.tokens_seen()
+        other = yield Ask(yours.question(it, yours.asked[0]), role="other", tokens=64)
+        check_exact(it, other, yours, yours.asked[0])
+        changed = yield Ask(mine.question(it, second), role="changed", tokens=64)
+        check_exact(it, changed, mine, second)
+        warm.append(self._check_hit(it, "cache.after_other", cold, changed, mark))
+
+        mark = it.tokens_seen()
+        back = yield Ask(question, role="back", tokens=64)
+        check_exact(it, back, mine, first)
+        warm.append(self._check_hit(it, "cache.after_other", cold, back, mark))
+        self._check_faster(it, cold, [answer for answer in warm if answer is not None])
+
+    def _check_hit(
+        self, it: IterationContext, name: str, cold: Exchange, again: Exchange, mark: int | None
+    ) -> Exchange | None:
+        """Whether the shared prefix was restored; the exchange if it was."""
+        if cold.prompt_tokens is None or again.cached_tokens is None:
+            it.check(name, None, again, reason="the server does not tell how many tokens it restored")
+            return None
+        due = cold.prompt_tokens - self.slack
+        if again.cached_tokens >= due:
+            it.check(name, True, again)
+            return again
+        reason = f"{again.role}: restored {again.cached_tokens} tokens, expected {due} or more"
+        between = tokens_between(it, again, mark)
+        budget = self.holds if it.around.cache_tokens is None else it.around.cache_tokens
+        if evictable(due, between, budget):
+            reason += f"; {between} tokens went by since, and the host cache holds {budget}"
+            it.check(name, None, again, grade="evicted", reason=reason)
+        else:
+            it.check(name, False, again, grade="partial" if again.cached_tokens else "missed", reason=reason)
+        return None
+
+    def _check_faster(self, it: IterationContext, cold: Exchange, warm: list[Exchange]) -> None:
+        """The fastest hit against the cold question: a neighbour's prompt slows single ones."""
+        before = prompt_ms(cold)
+        after = [ms for ms in map(prompt_ms, warm) if ms is not None]
+        reason = ""
+        if not warm:
+            reason = "nothing was restored"
+        elif before is None or not after:
+            reason = "the server does not tell how long it worked on the prompts"
+        elif (cold.cached_tokens or 0) > self.slack:
+            reason = f"the cold question was itself restored, {cold.cached_tokens} tokens of it"
+        if reason or before is None:
+            it.check("cache.faster", None, cold, *warm, reason=reason)
+            return
+        ratio = before / min(after)
+        it.check(
+            "cache.faster", ratio >= self.faster, cold, *warm, reason=f"{ratio:.1f} times less prompt work"
+        )
+
+
+def check_exact(it: IterationContext, answer: Exchange, asked: Register, record: str) -> None:
+    """The record's code and nothing else; a wrong answer is told by where it comes from."""
+    text, want = answer.text.strip(), asked.codes[record]
+    if text == want:
+        it.check("cache.exact", True, answer)
+        return
+    known = "other_record" if text in asked.codes.values() else "wrong"
+    grade = "foreign" if it.foreign(answer) else known
+    it.check("cache.exact", False, answer, grade=grade, reason=f"expected {want}, found {text[:80]!r}")
+
+
+def tokens_between(it: IterationContext, again: Exchange, mark: int | None) -> int:
+    """Tokens of the run's other work since the mark, this request's own left out; 0 where nobody counts."""
+    seen = it.tokens_seen()
+    if seen is None or mark is None:
+        return 0
+    return max(0, seen - mark - (again.prompt_tokens or 0) - (again.completion_tokens or 0))
+
+
+def evictable(prefix: int, between: int, budget: int) -> bool:
+    """Whether so much work in between may have pushed a prefix out of a host cache of that size.
+
+    Half the budget is the limit: what lay in the other slots is kept as well, and entries cost more than
+    their tokens.
+    """
+    return between > 0 and prefix + between > budget / 2
+
+
+def prompt_ms(answer: Exchange) -> float | None:
+    """The server's own time for the prompt; None for what no clock can have said."""
+    told = (answer.timings or {}).get("prompt_ms")
+    if isinstance(told, bool) or not isinstance(told, (int, float)) or not math.isfinite(told) or told <= 0:
+        return None
+    return float(told)

@@ -1,0 +1,167 @@
+"""Structured output: an object with given fields and values, asked for plainly and under a schema.
+
+The schema gives the last field another value, a constant, than the prompt does: an answer that has it proves
+that the schema was enforced. It is the last, and the fields are in the order of their names, because a front
+may sort the keys of a request and so of its schema: an order, or a value, that a model did not expect throws
+it off in what comes after.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from soakproof.scenario import (
+    Ask,
+    Exchange,
+    IterationContext,
+    Parsed,
+    Scenario,
+    Script,
+    Tokens,
+    parse,
+    same,
+    violations,
+)
+
+
+@dataclass(frozen=True)
+class StructuredJson(Scenario):
+    """One object asked for in words, another with response_format; both are read strictly."""
+
+    checks = ("json.strict", "json.values", "json.schema", "json.schema_values")
+    fewest: int = 3  # fields of an object
+    most: int = 8
+    tokens: Tokens = Tokens(1024)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.fewest <= self.most:
+            raise ValueError("fewest: expected 1 or more, and no more than most")
+
+    def iterate(self, it: IterationContext) -> Script:
+        fields = draw_fields(it, self.fewest, self.most)
+        it.draw.shuffle(fields)
+        limit = it.tokens(self.tokens)
+        plain = yield Ask(prompt(it, fields), role="plain", tokens=limit)
+        told = read(plain, limit)
+        it.check("json.strict", told.grade == "strict", plain, grade=told.grade, reason=told.reason)
+        check_values(it, "json.values", told, fields, plain)
+
+        fields = draw_fields(it, self.fewest, self.most)
+        text = prompt(it, fields)
+        fields = with_constant(it, fields)
+        schema = schema_of(fields)
+        wrapped = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+        forced = yield Ask(text, role="schema", tokens=limit, response_format=wrapped)
+        told = read(forced, limit)
+        check_schema(it, told, schema, forced)
+        check_values(it, "json.schema_values", told, fields, forced)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field: its name, its JSON type in words, its value as the prompt shows it, and its schema."""
+
+    name: str
+    words: str
+    shown: str
+    value: Any
+    schema: Mapping[str, Any]
+
+
+def draw_fields(it: IterationContext, fewest: int, most: int) -> list[Field]:
+    """Distinct fields in the order of their names; the last holds a secret of this request alone."""
+    names = sorted(it.draw.sample(list(it.lines("json_fields")), it.draw.randint(fewest, most)))
+    texts = it.draw.sample([*it.lines("json_strings"), *it.lines("places")], len(names) - 1)
+    return [*map(partial(_field, it), names[:-1], texts), _text(names[-1], it.code())]
+
+
+def _text(name: str, value: str) -> Field:
+    return Field(name, "string", value, value, {"type": "string"})
+
+
+def _field(it: IterationContext, name: str, text: str) -> Field:
+    """A field of a drawn type; ``text`` is its value if that is a string."""
+    draw = it.draw
+    kind = draw.choice(["string", "integer", "number", "boolean", "null", "integers", "strings"])
+    if kind == "string":
+        return _text(name, text)
+    if kind == "integers":
+        return _array(name, "integer", [draw.randint(0, 999) for _ in range(draw.randint(1, 5))])
+    if kind == "strings":
+        return _array(name, "string", draw.sample(list(it.lines("words")), draw.randint(1, 5)))
+    value: int | float | bool | None = {
+        "integer": draw.choice([0, 1, draw.randint(2, 99_999)]),
+        "number": round(draw.randint(0, 999) + draw.randint(1, 99) / 100, 2),
+        "boolean": draw.random() < 0.5,
+        "null": None,
+    }[kind]
+    return Field(name, kind, json.dumps(value), value, {"type": kind})
+
+
+def _array(name: str, of: str, items: list[Any]) -> Field:
+    shown = ", ".join(map(str, items))
+    return Field(name, f"array of {of}s", shown, items, {"type": "array", "items": {"type": of}})
+
+
+def prompt(it: IterationContext, fields: list[Field]) -> str:
+    """The request in words: a line a field."""
+    return "\n".join([it.phrase("json"), *(f"- {f.name} ({f.words}): {f.shown}" for f in fields)])
+
+
+def schema_of(fields: list[Field]) -> dict[str, Any]:
+    """The schema that only these fields keep to."""
+    properties = {f.name: dict(f.schema) for f in fields}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def with_constant(it: IterationContext, fields: list[Field]) -> list[Field]:
+    """The fields with a constant in place of the last one's value."""
+    constant = it.code(secret=False)
+    schema = {"type": "string", "const": constant}
+    return [*fields[:-1], replace(fields[-1], value=constant, schema=schema)]
+
+
+def read(answer: Exchange, limit: int) -> Parsed:
+    """The answer as JSON; of one that was cut, whose cut it was."""
+    told = parse(answer.text)
+    if told.grade != "truncated":
+        return told
+    if answer.finish_reason == "length":
+        whose = f"all {limit} tokens of the request were used"
+    elif answer.completion_tokens is not None and answer.completion_tokens >= limit:
+        whose = f"all {limit} tokens were used, and finish_reason says {answer.finish_reason!r}: it is wrong"
+    else:
+        whose = f"finish_reason is {answer.finish_reason!r}, with tokens left"
+    return Parsed("truncated", reason=f"{told.reason}; {whose}")
+
+
+def check_values(
+    it: IterationContext, name: str, told: Parsed, fields: list[Field], answer: Exchange
+) -> None:
+    """Every field of the prompt has its value; fields beyond them are the schema's matter."""
+    if not told.found:
+        it.check(name, None, answer, grade=told.grade, reason=f"no value to compare: {told.reason}")
+        return
+    found = told.value if isinstance(told.value, dict) else {}
+    wrong = [f.name for f in fields if f.name not in found or not same(found[f.name], f.value)]
+    leaked = it.foreign(answer)
+    grade = "foreign" if leaked else "wrong" if wrong else ""
+    it.check(name, not wrong and not leaked, answer, grade=grade, reason=", ".join([*wrong, *sorted(leaked)]))
+
+
+def check_schema(it: IterationContext, told: Parsed, schema: dict[str, Any], answer: Exchange) -> None:
+    """A strictly valid answer that keeps to the schema."""
+    if told.grade != "strict":
+        it.check("json.schema", False, answer, grade=told.grade, reason=told.reason)
+        return
+    broken = violations(told.value, schema)
+    it.check(
+        "json.schema", not broken, answer, grade="unenforced" if broken else "", reason="; ".join(broken[:5])
+    )
