@@ -1,0 +1,84 @@
+"""The names that the pages tell are those that the code has, and none is left out."""
+
+import re
+from dataclasses import fields
+
+import pytest
+from pages import DOCS
+
+import soakproof.judge
+import soakproof.scenario
+from soakproof.catalog import Catalog, bundled
+from soakproof.context import IterationContext
+from soakproof.judge import Evidence, Finding
+from soakproof.scenario import Ask
+from soakproof.units import Bytes, Ratio, Seconds, Tokens
+
+SCENARIOS, ADJUDICATORS, VERDICTS = (
+    (DOCS / f"{page}.md").read_text(encoding="utf-8") for page in ("scenarios", "adjudicators", "verdicts")
+)
+TOLD_BESIDE_FINDINGS = {"question", "adjudicator"}  # made by `finding`, and not given to it
+
+
+def section(text: str, head: str) -> str:
+    """A page from a heading to the next."""
+    return text.partition(f"## {head}\n")[2].partition("\n## ")[0]
+
+
+def first_cells(text: str) -> set[str]:
+    """Code in the first column of the tables of a text."""
+    rows = re.findall(r"^\| (`[^|]*) \|", text, re.M)
+    return {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
+
+
+def test_what_it_gives() -> None:
+    told = set(re.findall(r"\bit\.([a-z_]+)", SCENARIOS))
+    context = IterationContext("kind", 0, 1, None, None)  # type: ignore[arg-type]
+    there = {name for name in dir(context) if not name.startswith("_")} - {"checked", "counts"}
+    assert told == there
+
+
+def test_what_a_request_may_say() -> None:
+    told = first_cells(section(SCENARIOS, "What a scenario may yield"))
+    assert told >= {f.name for f in fields(Ask)} - {"messages"}
+
+
+def test_what_evidence_has() -> None:
+    told = first_cells(section(ADJUDICATORS, "What the evidence has"))
+    public = {name for name in vars(Evidence) if not name.startswith("_")} | {
+        f.name for f in fields(Evidence)
+    }
+    assert told == public - {"records", "nodes", "id"}
+
+
+def test_what_a_finding_has() -> None:
+    told = first_cells(section(ADJUDICATORS, "What a finding has"))
+    assert told == {f.name for f in fields(Finding)} - TOLD_BESIDE_FINDINGS
+
+
+@pytest.mark.parametrize("made", [Seconds, Tokens, Ratio, Bytes], ids=lambda made: made.__name__)
+def test_quantities_are_read_as_they_are_told(made: type) -> None:
+    row = re.search(rf"^\| `{made.__name__}` \| (.*?) \|", SCENARIOS, re.M)
+    assert row is not None
+    for text in re.findall(r"`([^`]+)`", row[1]):
+        made.parse(text.strip('"') if text.startswith('"') else float(text))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("page", "module"), [("scenarios", "scenario"), ("adjudicators", "judge")])
+def test_imports_of_examples_are_exported(page: str, module: str) -> None:
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    named = re.findall(rf"^from soakproof\.{module} import (?:\(([^)]*)\)|(.*))$", text, re.M)
+    names = {n for many, few in named for n in re.findall(r"\w+", many or few)}
+    exported = {"scenario": soakproof.scenario, "judge": soakproof.judge}[module].__all__
+    assert names <= set(exported)
+    assert names
+
+
+def test_each_adjudicator_and_its_question_is_told() -> None:
+    catalog = Catalog(bundled("adjudicators").parent)
+    questions = {
+        name: (catalog.adjudicator(name).__doc__ or "").split("\n")[0]
+        for name in catalog.files("adjudicators", ".py")
+    }
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", section(VERDICTS, "What each adjudicator asks"), re.M)
+    assert dict(rows) == questions
