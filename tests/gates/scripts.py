@@ -1,10 +1,12 @@
 """Scenarios that both drivers are tried with; each driver's own process imports them."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from soakproof.catalog import Catalog
 from soakproof.context import IterationContext, Surroundings
-from soakproof.plan import Bounds, Kind
+from soakproof.plan import Bounds, Kind, make_scenario
 from soakproof.records import Check, Exchange, Opened
 from soakproof.scenario import After, Ask, Finish, Released, Scenario, Script, Start, Together
 from soakproof.units import Seconds
@@ -119,6 +121,20 @@ def kinds() -> list[Kind]:
     return [Kind(name, scenario, 1) for name, scenario in _kinds().items()]
 
 
+def bundled_kinds() -> list[Kind]:
+    """Scenarios for a real server with a real model."""
+    catalog = Catalog(Path("nowhere"))
+    return [
+        Kind(name, make_scenario(catalog, name, {}, name), 1)
+        for name in ("structured_json", "isolation", "cancellation")
+    ]
+
+
+def real_around() -> Surroundings:
+    corpora = Catalog(Path("nowhere")).corpora()
+    return Surroundings(slots=2, slot_context=16384, chars_per_token=2.5, corpora=corpora, front="lemonade")
+
+
 # What may differ between two drivers, or between two runs of one: times, and the words of the system.
 _TIMES = {name for name in Exchange.__slots__ if name.endswith("_ns")}
 _OWN = _TIMES | {"id", "node", "seed", "widest_gap_at", "pings"}
@@ -169,6 +185,19 @@ class Book:
             "counts": sorted(result.counts),
             "exchanges": [shown(e) for e in closed],
             "unclosed": len(set(self.begun) - {e.id for e in self.exchanges}),
+        }
+
+    def told_of_a_real_server(self, result: Any) -> dict[str, Any]:
+        """What a model that answers the same to the same must give alike; caches and times it need not."""
+        whole = [e for e in sorted(self.exchanges, key=lambda e: e.role) if e.cancelled_ns is None]
+        return {
+            "end": result.end,
+            "checks": [(c.name, c.outcome, c.grade) for c in result.checked],
+            "roles": sorted((e.role, e.outcome, e.failure, e.status) for e in self.exchanges),
+            "answers": [
+                [e.role, e.text, e.finish_reason, e.done_marker, e.prompt_tokens, e.completion_tokens]
+                for e in whole
+            ],
         }
 
     def _by_connection(self) -> bool:

@@ -14,9 +14,10 @@ import pytest
 import trio
 from flying import flying
 from misbehaving import Server, misbehaving
-from scripts import Book, kinds
+from scripts import Book, bundled_kinds, kinds, real_around
 
-from soakproof.plan import Kind
+from soakproof.plan import Bounds, Kind
+from soakproof.testbed.launch import Testbed
 
 KINDS = {kind.name: kind for kind in kinds()}
 EXPECTED = {
@@ -68,16 +69,20 @@ def nowhere() -> Iterator[str]:
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
 
 
-@pytest.fixture(scope="module")
-def under_gevent(server: Server, nowhere: str) -> dict[str, Any]:
-    """What the gevent driver made of every script."""
+def in_gevents_process(*arguments: str) -> dict[str, Any]:
+    """What the gevent driver made of each script."""
     script = Path(__file__).with_name("under_gevent.py")
-    command = [sys.executable, str(script), server.url, nowhere]
     environment = {**os.environ, "PYTHONPATH": str(script.parents[1])}  # for tests/misbehaving.py
+    command = [sys.executable, str(script), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     lines = (line.split("\t", 1) for line in done.stdout.splitlines())
     return {name: json.loads(told) for name, told in lines}
+
+
+@pytest.fixture(scope="module")
+def under_gevent(server: Server, nowhere: str) -> dict[str, Any]:
+    return in_gevents_process("misbehaving", server.url, nowhere)
 
 
 def under_trio(kind: Kind, url: str) -> dict[str, Any]:
@@ -112,3 +117,27 @@ def test_each_request_has_a_connection_of_its_own_and_asks_for_no_compression(se
     (head,) = server.heads
     lines = {line.lower() for line in head.decode().split("\r\n")}
     assert {"connection: close", "accept-encoding: identity", "content-type: application/json"} <= lines
+
+
+def test_alike_on_a_real_server(testbed: Testbed) -> None:
+    """The bundled scenarios, over llama.cpp with a model that answers the same to the same."""
+    by_gevent = in_gevents_process("testbed", testbed.url, testbed.backend_url)
+    for place, kind in enumerate(bundled_kinds()):
+        book = Book()
+
+        async def play(kind: Kind = kind, place: int = place, book: Book = book) -> Any:
+            async with flying(
+                testbed.url,
+                book,
+                slots_url=f"{testbed.backend_url}/slots",
+                model="llm",
+                around=real_around(),
+                bounds=Bounds(),
+                first_seed=1000 * (place + 1) + 500,
+            ) as driver:
+                return await driver.run(kind, 0)
+
+        told = json.loads(orjson.dumps(book.told_of_a_real_server(trio.run(play))))
+        assert told == by_gevent[kind.name]
+        assert told["end"] == "completed"
+        assert all(outcome is True for _, outcome, _ in told["checks"]), told["checks"]

@@ -72,7 +72,7 @@ class Terminal:
         if not text:
             return
         if not self._full:
-            room = limit or self._width - len(_INDENT) - len(label) - 2
+            room = limit or 2 * self._width - len(_INDENT) - len(label) - 2
             self._line(f'{_INDENT}{label}"{excerpt(text, room)}"')
             return
         for part in text.split("\n"):
