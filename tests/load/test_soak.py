@@ -91,13 +91,14 @@ def test_kill_9_of_a_server_or_the_watch_ends_in_a_sealed_run_that_says_so(tmp_p
         psutil.Process(children(process)[role].pid).kill()
         code = process.wait(120)
     assert verify(run).problems == ()
-    told = lines(run, "events.jsonl") + lines(run, "events.jsonl", "watch")
+    told = {e["what"] for node in ("load", "watch") for e in lines(run, "events.jsonl", node)}
     if role == "watch":
-        assert {"child_ended"} <= {e["what"] for e in told}
+        assert "child_ended" in told
+    elif role == "engine":  # the gateway reloads it, and may replay a request unseen: only the pid tells
+        assert "restart" in told
     else:
-        failures = {x["failure"] for x in closed(run) if x["outcome"] == "fail"}
         assert code == 1, output(tmp_path)
-        assert failures & {"backend_lost", "reset", "connect", "error_event"}
+        assert {x["failure"] for x in closed(run) if x["outcome"] == "fail"} & {"reset", "connect"}
 
 
 def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):
@@ -150,7 +151,7 @@ def test_two_starts_from_the_web_ui_are_two_runs(tmp_path: Path, unused_port: in
                 )
             )
             loaded(tmp_path, 2)
-            ui.get("/stop")
+            assert ui.post("/stop").json()["success"]
             wait_for(lambda: verify(the_run(tmp_path)).sealed, 60)
             time.sleep(1.1)  # a run's name has seconds
         process.send_signal(signal.SIGINT)
