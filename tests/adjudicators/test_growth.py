@@ -155,3 +155,4 @@ def test_after_a_restart_only_one_process_is_followed() -> None:
     found = judged([*first, *second])
     assert found.outcome is Outcome.PASS
     assert "longest-lived of 2 processes" in found.strength
+    assert {f.value for f in found.figures} == {round(5000 / 1024, 3)}

@@ -20,7 +20,7 @@ from soakproof.errors import UsageError
 from soakproof.judge import Finding, Outcome
 from soakproof.judge.finding import Verdict
 from soakproof.judgement import evidence_of, judge_run
-from soakproof.run import load, recover
+from soakproof.run import load, recover, seal_folder, seal_run
 
 HERE = Path(__file__).parent
 CATALOG = Catalog(HERE)
@@ -221,6 +221,27 @@ def test_a_killed_run_does_not_pass_before_or_after_it_was_recovered(baseline: P
     (path / ".writer").unlink()  # its process is gone
     recover(path)
     assert judged(path, baseline).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_line_that_is_no_record_does_not_pass_though_it_was_sealed(baseline: Path, tmp_path: Path) -> None:
+    path = variant(tmp_path)
+    with (path / "evidence" / "load" / "checks.jsonl").open("ab") as file:
+        file.write(b'{"record": "verdict", "outcome": "PASS"}\n')
+    seal_folder(path / "evidence" / "load")
+    seal_run(path)
+    verdict = judged(path, baseline)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert bad(verdict) == [("seal", "evidence"), ("evidence", "lines")]
+
+
+def test_a_part_that_was_sealed_after_a_crash_does_not_pass(baseline: Path, tmp_path: Path) -> None:
+    path = variant(tmp_path)
+    (path / "evidence" / "watch" / "SEAL").unlink()
+    (path / "SEAL").unlink()
+    recover(path)
+    verdict = judged(path, baseline)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert bad(verdict) == [("seal", "evidence"), ("evidence", "seal")]
 
 
 def test_a_run_is_no_baseline_of_itself(founding: Path) -> None:
