@@ -27,7 +27,7 @@ def lines(out: str) -> dict[str, str]:
     subject = ""
     for line in out.splitlines():
         if line[:8].strip() in ("ok", "limited", "missing"):
-            subject = line[9:23].strip()
+            subject = line[9:25].strip()
             found[subject] = line
         elif line.startswith(" "):
             found[subject] += line
@@ -51,7 +51,7 @@ def test_a_target(soakproof: Command, here: Path, server: Server) -> None:
     assert said.code == 0, said.out
     found = lines(said.out)
     assert f"llamacpp of unknown version at {server.url}" in found["server"]
-    assert "tiny, 1 slots of 4,096 tokens" in found["model"]
+    assert "tiny, 1 slot of 4,096 tokens" in found["model"]
     assert found["health"].startswith("ok")
     assert found["slots"].startswith("ok")
     assert found["model file"].startswith("limited")

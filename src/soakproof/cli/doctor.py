@@ -35,9 +35,9 @@ def doctor(host: str | None, model: str | None, api_key: str | None, runs: Path)
     blocked = False
     for symptom in _symptoms(host, model, api_key, runs):
         blocked |= symptom.state == "missing"
-        say(f"{symptom.state:<8} {symptom.subject:<14} {symptom.told}")
+        say(f"{symptom.state:<8} {symptom.subject:<16} {symptom.told}")
         if symptom.advice:
-            say(f"{'':<23} -> {symptom.advice}")
+            say(f"{'':<25} -> {symptom.advice}")
     say()
     say("a run cannot be made before what is missing is there" if blocked else "a run can be made")
     return EXIT_FAIL if blocked else EXIT_OK

@@ -104,7 +104,8 @@ def of_target(target: "Target") -> Iterator[Symptom]:
         "" if version else "two runs can be compared, and not said to be of the same build",
     )
     model = identity.get("model_resolved") or target.model
-    context = f"{target.slots} slots of {target.slot_context:,} tokens"
+    plural = "" if target.slots == 1 else "s"
+    context = f"{target.slots} slot{plural} of {target.slot_context:,} tokens"
     yield Symptom("ok", "model", f"{plain(model, 80)}, {context}")
     yield from (Symptom("limited", "target", plain(remark, 300)) for remark in target.remarks)
     yield _model_file(target)

@@ -167,9 +167,10 @@ def _tell_beginning(kind: "Kind", target: "Target") -> None:
     server = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}[target.kind]
     version = identity.get("version") or identity.get("build") or ""
     model = identity.get("model_resolved") or target.model
+    plural = "" if target.slots == 1 else "s"
     say(
-        f"target    {server} {plain(version, 60)} at {target.base_url}: {plain(model, 80)}, "
-        f"{target.slots} slots of {target.slot_context:,} tokens"
+        f"target    {server} {plain(version or 'of unknown version', 60)} at {target.base_url}: "
+        f"{plain(model, 80)}, {target.slots} slot{plural} of {target.slot_context:,} tokens"
     )
     for remark in target.remarks:
         say(f"          note: {plain(remark, 300)}")

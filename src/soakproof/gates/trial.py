@@ -134,13 +134,15 @@ async def _carry_out(trial: Trial, teller: Teller, book: Book) -> None:
         )
         nursery.start_soon(_stop_on_signal, driver, nursery.cancel_scope)
         nursery.start_soon(_tell_waiting, driver, teller)
-        async with driver.flying():
-            for number in range(trial.times):
-                sink.begin(number)
-                sink.end(await driver.run(trial.kind, number))
-                if driver.stopped.is_set():
-                    break
-        book.stopped = driver.stop_reason
+        try:
+            async with driver.flying():
+                for number in range(trial.times):
+                    sink.begin(number)
+                    sink.end(await driver.run(trial.kind, number))
+                    if driver.stopped.is_set():
+                        break
+        finally:
+            book.stopped = driver.stop_reason
         nursery.cancel_scope.cancel()
 
 
