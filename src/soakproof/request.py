@@ -5,8 +5,9 @@ from typing import Any
 
 import orjson
 
+from soakproof.context import Secrets
 from soakproof.records import Opened
-from soakproof.scenario import Ask, Secrets
+from soakproof.scenario import Ask
 
 
 def chat_body(ask: Ask, model: str, seed: int) -> bytes:
