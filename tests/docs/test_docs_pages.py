@@ -80,7 +80,8 @@ def check_soakproof(arguments: list[str]) -> None:
     command = soakproof.commands.get(name)
     assert command is not None, f"soakproof has no command {name}"
     try:
-        command.make_context(name, list(rest))
+        group = click.Context(soakproof, **soakproof.context_settings)  # a command keeps its first group's -h
+        command.make_context(name, list(rest), parent=group)
     except (click.exceptions.Exit, click.MissingParameter):
         pass  # --help, and `soakproof adjudicate` alone in a sentence
     except click.UsageError as error:
