@@ -168,3 +168,20 @@ def _answers(ui) -> bool:
         return ui.get("/").status_code == 200
     except httpx.HTTPError:
         return False
+
+
+def test_slots_are_followed_to_a_reloaded_backend(tmp_path: Path):
+    """Kill -9 of the engine moves it to another port; cancels after that are still judged."""
+    with locust(tmp_path, "--headless", "-t", "5m", "--tags", "cancellation") as process:
+        run = loaded(tmp_path, 3)
+        children(process)["engine"].kill()
+        wait_for(lambda: any(e["what"] == "restart" for e in lines(run, "events.jsonl", "watch")), 30)
+        seen = len(lines(run, "checks.jsonl"))
+
+        def judged() -> bool:
+            later = lines(run, "checks.jsonl")[seen + 4 :]  # past the iteration that the kill fell into
+            return any(c["name"] == "cancel.released" and c["outcome"] == "pass" for c in later)
+
+        wait_for(judged, 60, f"no released slot was seen: {lines(run, 'checks.jsonl')[-8:]}")
+        process.send_signal(signal.SIGINT)
+        process.wait(90)

@@ -24,7 +24,8 @@ from locust.html import get_html_report
 from soakproof.catalog import Catalog
 from soakproof.errors import EXIT_ERROR, SoakproofError, UsageError
 from soakproof.load.arguments import add_arguments, wishes
-from soakproof.load.session import Session, say
+from soakproof.load.progress import say
+from soakproof.load.session import Session
 from soakproof.load.users import SoakUser, make_tasks
 from soakproof.plan import Plan, load_plan
 from soakproof.raw import summary_lines

@@ -28,8 +28,9 @@ from soakproof.load.deck import Deck
 from soakproof.load.describe import describe_run
 from soakproof.load.driver import Driver
 from soakproof.load.permits import Permits
+from soakproof.load.progress import progress_line, say
 from soakproof.load.recorder import FireRequest, Recorder
-from soakproof.load.slots import SlotsReader
+from soakproof.load.slots import SlotsReader, await_idle_slots
 from soakproof.load.tester import TesterSampler
 from soakproof.load.transport import Endpoint
 from soakproof.plan import Kind, Plan
@@ -40,12 +41,6 @@ from soakproof.watch.launch import Watch
 from soakproof.watch.settings import WatchConfig
 
 _NODE = "load"
-_IDLE_WAIT = 10.0  # seconds that slots get at the end to become idle
-
-
-def say(text: str) -> None:
-    """A line to the user, at once."""
-    print(text, flush=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +142,7 @@ class Session:
 
     def _make_driver(self) -> None:
         headers = self.wishes.credentials.headers
-        self.slots = SlotsReader(self.target.slots_url, headers, self.clock)
+        self.slots = SlotsReader(self.target.slots_url, headers, self.clock, self.target)
         self._stack.callback(self.slots.close)
         self.driver = Driver(
             node=_NODE,
@@ -238,19 +233,7 @@ class Session:
                         self.recorder.event("child_ended", name=name)
             if time.monotonic() - said >= 10 and not self.stopping:
                 said += 10
-                say(self.progress())
-
-    def progress(self) -> str:
-        """One line on how the run stands."""
-        counts, elapsed = self.recorder.counts, int(self.elapsed_s)
-        oldest = self.driver.sweeper.oldest_s()
-        flying = f", {len(self.driver.sweeper.flights)} in flight (oldest {oldest:.0f} s)" if oldest else ""
-        return (
-            f"[{elapsed // 60:02d}:{elapsed % 60:02d}] {counts['iterations']} iterations, "
-            f"{counts['ok']} exchanges ok, {counts['fail']} failed{flying}; "
-            f"checks: {counts['check pass']} passed, {counts['check fail']} failed, "
-            f"{counts['check unknown']} unknown"
-        )
+                say(progress_line(self.elapsed_s, self.recorder.counts, self.driver.sweeper))
 
     @property
     def elapsed_s(self) -> float:
@@ -307,7 +290,7 @@ class Session:
 
     def _finish(self, why: str, reason: str) -> None:
         if hasattr(self, "driver") and not self.trouble:
-            self._await_idle_slots()
+            self.recorder.event("final_slots", **await_idle_slots(self.slots))
         self._stack.close()
         ended = {"why": why if not self.trouble else "error", "reason": reason or str(self.trouble or "")}
         self.run.document.update(state="ended", ended=ended)
@@ -317,26 +300,6 @@ class Session:
         self.raw = self._judge(ended)
         self.run.seal(self.raw)
         self.sealed = True
-
-    def _await_idle_slots(self) -> None:
-        """At the end of a run no slot may work any more; what was seen goes into the evidence."""
-        began, busy = time.monotonic(), None
-        trouble = ""
-        while time.monotonic() - began < _IDLE_WAIT:
-            try:
-                busy = [slot for slot in self.slots.read() if slot.busy]
-            except ValueError as error:
-                trouble = str(error)
-            if not busy and busy is not None:
-                break
-            gevent.sleep(0.5)
-        self.recorder.event(
-            "final_slots",
-            busy=None if busy is None else len(busy),
-            seeds=[slot.seed for slot in busy or ()],
-            waited_s=round(time.monotonic() - began, 1),
-            reason=trouble if busy is None else "",
-        )
 
     def _judge(self, ended: dict[str, str]) -> dict[str, Any]:
         """raw.json, from this node's own evidence as it was written."""

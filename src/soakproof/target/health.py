@@ -17,6 +17,13 @@ def entry_of(health: dict[str, Any], resolved: str | None, asked: str) -> dict[s
     return (named or newest or [{}])[-1]
 
 
+def backend_of(health: Any, resolved: str | None, asked: str) -> str | None:
+    """The address, without /v1, of the backend that serves the model; None when it is not there."""
+    entry = entry_of(health, resolved, asked) if isinstance(health, dict) else {}
+    url = entry.get("backend_url")
+    return str(url).removesuffix("/v1") if url else None
+
+
 def _bare(name: str) -> str:
     """A model's name without ``user.`` and ``:latest``: Lemonade takes all three forms."""
     return name.removeprefix("user.").removesuffix(":latest")

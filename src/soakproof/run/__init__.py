@@ -1,0 +1,45 @@
+"""A run directory: create, append, seal, load, verify, recover. The only room that writes evidence.
+
+    runs/<utc>-<plan>-<id>/
+      run.json                 what was run, on what
+      evidence/<node>/*.jsonl  one writer a folder, then its SEAL
+      raw.json                 the run's own judgement of its thresholds and checks
+      SEAL                     of run.json, raw.json and every node's SEAL
+      verdicts/                judgements; outside the seal
+
+A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under a header line.
+"""
+
+from soakproof.run.files import digest, to_json, write_atomic
+from soakproof.run.loading import Loaded, find, load, read_records, read_run
+from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
+from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, seal_folder, seal_run, verify
+from soakproof.run.writing import NodeWriter, Run
+
+VERDICTS = "verdicts"
+
+__all__ = [
+    "EVIDENCE",
+    "RAW",
+    "RUN",
+    "SEAL",
+    "VERDICTS",
+    "Loaded",
+    "NodeWriter",
+    "Run",
+    "SealState",
+    "being_written",
+    "digest",
+    "find",
+    "load",
+    "read_records",
+    "read_run",
+    "recover",
+    "seal_abandoned",
+    "seal_folder",
+    "seal_run",
+    "sealing",
+    "to_json",
+    "verify",
+    "write_atomic",
+]

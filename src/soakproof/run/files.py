@@ -1,0 +1,47 @@
+"""Files written whole or not at all, and their digests."""
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from soakproof.errors import RecorderError
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a whole file or none of it; on disk when this returns."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise RecorderError(f"cannot write {path}: {error.strerror}") from error
+
+
+def to_json(document: Any) -> bytes:
+    """Indented JSON with sorted keys, as every document of a run is written."""
+    return orjson.dumps(
+        document,
+        option=orjson.OPT_INDENT_2
+        | orjson.OPT_SORT_KEYS
+        | orjson.OPT_NON_STR_KEYS
+        | orjson.OPT_APPEND_NEWLINE,
+    )
+
+
+def digest(path: Path) -> tuple[str, int]:
+    """SHA-256 and size of a file."""
+    summed, size = hashlib.sha256(), 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            summed.update(block)
+            size += len(block)
+    return summed.hexdigest(), size

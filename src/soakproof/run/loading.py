@@ -1,0 +1,107 @@
+"""Finding a run and reading all that it holds. Lines that are no records become problems, never errors."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from soakproof.errors import UsageError
+from soakproof.records import FILES, Record, decode
+from soakproof.run.seal import RAW, RUN, SealState, nodes, verify
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Everything that a run holds, read and decoded; judging starts from this."""
+
+    path: Path
+    id: str
+    run: dict[str, Any]  # run.json
+    raw: dict[str, Any] | None  # raw.json; None when the run never wrote it
+    records: tuple[Record, ...]  # node by node, each in the order it was written
+    nodes: tuple[str, ...]
+    problems: tuple[str, ...]  # torn tails and lines that are no records
+    seal: SealState
+
+
+def load(run: Path) -> Loaded:
+    """Read a run directory. Lines that are no records become problems, never an exception."""
+    document = read_run(run)
+    records: list[Record] = []
+    problems: list[str] = []
+    for node in nodes(run):
+        for name in sorted(set(FILES.values())):
+            if (node / name).is_file():
+                for item in read_records(node / name):
+                    if isinstance(item, str):
+                        problems.append(f"{node.relative_to(run)}/{name}: {item}")
+                    else:
+                        records.append(item)
+    raw = _json(run / RAW) if (run / RAW).is_file() else None
+    return Loaded(
+        run,
+        run.name,
+        document,
+        raw,
+        tuple(records),
+        tuple(n.name for n in nodes(run)),
+        tuple(problems),
+        verify(run),
+    )
+
+
+def read_run(run: Path) -> dict[str, Any]:
+    """run.json, or a UsageError that says why this is not a run."""
+    if not run.is_dir():
+        raise UsageError(f"{run} is not a directory", "`soakproof runs` lists the runs that are here")
+    if not (run / RUN).is_file():
+        raise UsageError(
+            f"{run} is not a run: it has no {RUN}", "`soakproof runs` lists the runs that are here"
+        )
+    return _json(run / RUN)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        document = orjson.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise UsageError(
+            f"{path} cannot be read: {error}", "`soakproof verify` says what was touched"
+        ) from error
+    if not isinstance(document, dict):
+        raise UsageError(f"{path} is not a JSON object", "`soakproof verify` says what was touched")
+    return document
+
+
+def read_records(path: Path) -> Iterator[Record | str]:
+    """Each line's record, or, for a line that is none, what is wrong with it. Lines end at LF only."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                yield f"line {number} is torn ({len(line)} bytes without an end)"
+                return
+            try:
+                yield decode(line)
+            except ValueError as error:
+                yield f"line {number} is not a record: {str(error)[:200]}"
+
+
+def find(runs: Path, name: str) -> Path:
+    """The run of a path, an id, a unique part of one, or ``latest``."""
+    if Path(name).is_dir():
+        return Path(name)
+    here = sorted(p for p in runs.iterdir() if (p / RUN).is_file()) if runs.is_dir() else []
+    if not here:
+        raise UsageError(
+            f"no runs in {runs}", "run one first: locust -f locustfiles/soak.py --headless -t 2m"
+        )
+    if name == "latest":
+        return here[-1]
+    matches = [p for p in here if p.name == name] or [p for p in here if name in p.name]
+    if len(matches) == 1:
+        return matches[0]
+    listed = ", ".join(p.name for p in (matches or here)[-5:])
+    problem = f"{name!r} is part of {len(matches)} runs" if matches else f"no run is called {name!r}"
+    raise UsageError(f"{problem} in {runs}", f"{'choose one of' if matches else 'the newest are'}: {listed}")

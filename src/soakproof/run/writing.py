@@ -1,0 +1,119 @@
+"""A run that is being written: its directory, and one writer a node."""
+
+import os
+import secrets
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+from soakproof.errors import RecorderError, UsageError
+from soakproof.records import FILES, Record, encode
+from soakproof.run.files import to_json, write_atomic
+from soakproof.run.seal import EVIDENCE, RAW, RUN, seal_folder, seal_run
+
+
+class NodeWriter:
+    """Appends one node's records, each flushed to the kernel as it is written, so a crash loses none.
+
+    Unbuffered: one write a record (about 20 us). ``sync=True`` also waits for the disk.
+    """
+
+    def __init__(self, run: Path, node: str) -> None:
+        self.node = node
+        self.folder = run / EVIDENCE / node
+        self._files: dict[str, IO[bytes]] = {}
+        self._sealed = False
+        self._broken = False
+        try:
+            self.folder.mkdir(parents=True, exist_ok=False)
+        except FileExistsError:
+            raise RecorderError(f"{self.folder} exists: two nodes of one run cannot share a name") from None
+        except OSError as error:
+            raise RecorderError(f"cannot create {self.folder}: {error.strerror}") from error
+
+    def write(self, record: Record, *, sync: bool = False) -> None:
+        if self._sealed or self._broken:  # what follows a torn line would be lost with it
+            raise RecorderError(f"{self.folder} {'is sealed' if self._sealed else 'has a torn line'}")
+        try:
+            file = self._open(FILES[type(record)])
+            line = encode(record)
+            written = file.write(line)
+            if written != len(line):  # a disk that filled in mid-line: the torn tail is cut when loading
+                raise OSError(28, "no space left on device")
+            if sync:
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise RecorderError(
+                f"cannot write evidence in {self.folder}: {error.strerror or error}"
+            ) from error
+
+    def _open(self, name: str) -> IO[bytes]:
+        if name not in self._files:
+            self._files[name] = (self.folder / name).open("ab", buffering=0)
+        return self._files[name]
+
+    def seal(self) -> None:
+        """Close every file, wait for the disk and seal the folder. Doing it twice does nothing more."""
+        if self._sealed:
+            return
+        self._sealed = True
+        try:
+            for file in self._files.values():
+                os.fsync(file.fileno())
+                file.close()
+        except OSError as error:
+            raise RecorderError(f"cannot close evidence in {self.folder}: {error.strerror}") from error
+        seal_folder(self.folder)
+
+
+@dataclass
+class Run:
+    """A run that is being written by this process."""
+
+    path: Path
+    document: dict[str, Any]
+    _writers: dict[str, NodeWriter] = field(default_factory=dict)
+
+    @classmethod
+    def create(cls, runs: Path, plan: str, document: dict[str, Any]) -> "Run":
+        """A new directory under ``runs``, with its run.json and the lock that says who writes it."""
+        stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
+        path = runs / f"{stamp}-{plan}-{secrets.token_hex(2)}"
+        try:
+            path.mkdir(parents=True)
+            (path / EVIDENCE).mkdir()
+        except OSError as error:
+            raise UsageError(
+                f"cannot create a run in {runs}: {error.strerror}",
+                "choose a folder that can be written: --runs DIR",
+            ) from error
+        run = cls(path, document)
+        owner = psutil.Process()
+        write_atomic(path / ".writer", to_json({"pid": owner.pid, "created": owner.create_time()}))
+        run.save()
+        return run
+
+    def save(self) -> None:
+        """Write run.json as it now stands."""
+        write_atomic(self.path / RUN, to_json(self.document))
+
+    def writer(self, node: str) -> NodeWriter:
+        """This process's writer for a node; the same one each time."""
+        if node not in self._writers:
+            self._writers[node] = NodeWriter(self.path, node)
+        return self._writers[node]
+
+    def seal_nodes(self) -> None:
+        """Seal this process's own nodes."""
+        for writer in self._writers.values():
+            writer.seal()
+
+    def seal(self, raw: dict[str, Any]) -> None:
+        """Seal this process's nodes, write raw.json and seal the run. Other nodes have sealed their own."""
+        self.seal_nodes()
+        write_atomic(self.path / RAW, to_json(raw))
+        self.save()
+        seal_run(self.path)
