@@ -14,9 +14,12 @@ import click
 import pytest
 from pages import DOCS, PAGES, ROOT, SHELL, Block, all_blocks, anchors, blocks, commands, links, spans
 
+from soakproof.catalog import Catalog
 from soakproof.cli.app import soakproof
+from soakproof.plan import load_plan
+from soakproof.policy import load_policy
 
-OTHERS = {"cd", "git", "kill", "ls", "head", "cat", "python3", "source", "curl"}  # not ours to check
+OTHERS = {"cd", "git", "grep", "kill", "python3", "source"}  # not ours to check
 LIMIT = 300_000  # bytes of a picture
 
 
@@ -39,6 +42,25 @@ def test_pictures_are_shown_and_light(picture: Path) -> None:
 @pytest.mark.parametrize("block", [b for b in all_blocks() if b.language in ("python", "toml", "json")])
 def test_examples_can_be_read(block: Block) -> None:
     {"python": ast.parse, "toml": tomllib.loads, "json": json.loads}[block.language](block.text)
+
+
+def test_parts_of_plans_and_policies_are_taken(tmp_path: Path) -> None:
+    """Each part with the least that makes it whole."""
+    catalog = Catalog(tmp_path)
+    taken = 0
+    for block in all_blocks():
+        part = tmp_path / f"part-{taken}.toml"
+        if block.language != "toml" or block.file or block.page.name == "reference.md":
+            continue
+        if block.text.startswith("[kind."):
+            kind = block.text.split("]")[0].removeprefix("[kind.")
+            part.write_text(f"[mix]\n{kind} = 1\n{block.text}")
+            load_plan(catalog, str(part))
+        else:
+            part.write_text(f"[adjudicator.functional]\n[adjudicator.throughput]\n{block.text}")
+            load_policy(catalog, str(part))
+        taken += 1
+    assert taken >= 2
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

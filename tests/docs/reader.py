@@ -1,0 +1,122 @@
+"""A reader who does what the pages say, in a folder of their own, on the session's testbed.
+
+A soak lasts a few seconds instead of what the page says. A soak that an earlier page has told already is not
+run again; the second one on the same page is.
+"""
+
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from pages import ROOT, Block
+
+from soakproof.cli import main
+
+SOAK = "2s"
+UNMEASURED = {1}  # a soak that is cut so short may leave one of its thresholds without a measurement
+LOG = "said.log"
+ASKING = (["soakproof", "try"], ["soakproof", "doctor"], ["locust"])  # commands that take a target
+
+
+@dataclass
+class Reader:
+    """``url`` is that of the testbed, which stands for the one that a command would start."""
+
+    folder: Path
+    url: str
+    done: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shutil.copytree(ROOT / "locustfiles", self.folder / "locustfiles")
+
+    def write(self, block: Block) -> None:
+        assert block.file is not None
+        path = self.folder / block.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8")
+
+    def follow(self, block: Block, told: "Counter[str]") -> None:
+        """Run the block's commands; ``told`` counts the soaks of its page so far."""
+        for command in block.commands:
+            if command[0] == "pip":
+                continue
+            soaks = command[0] == "locust"
+            code = self.soak(command, told) if soaks else self.run(command)
+            assert code in (block.codes | UNMEASURED if soaks else block.codes), (
+                f"{' '.join(command)} ended with {code}\n{self.said[-3000:]}"
+            )
+
+    def soak(self, command: list[str], told: "Counter[str]") -> int:
+        line = " ".join(command)
+        told[line] += 1
+        key = (line, told[line])
+        if key not in self.done:
+            self.done[key] = self.run(command)
+        return self.done[key]
+
+    def run(self, command: list[str]) -> int:
+        """Its exit code. `soakproof` runs in this process, which spares it most of its time."""
+        if command[0] == "soakproof":
+            return self.run_here(self.meant(command))
+        with (self.folder / LOG).open("wb") as log:
+            return self.start(command, log.fileno()).wait(100)
+
+    def run_here(self, arguments: list[str]) -> int:
+        said = io.StringIO()
+        with chdir(self.folder), redirect_stdout(said), redirect_stderr(said):
+            code = main(arguments)
+        (self.folder / LOG).write_text(said.getvalue(), encoding="utf-8")
+        return code
+
+    def start(self, command: list[str], output: int) -> "subprocess.Popen[bytes]":
+        own = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and k != "LOCUST_HOST"}
+        return subprocess.Popen(
+            [sys.executable, "-m", command[0], *self.meant(command)],
+            cwd=self.folder,
+            env=own,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+
+    def meant(self, command: list[str]) -> list[str]:
+        """The command's arguments, with the testbed named and a soak cut short."""
+        arguments = [SOAK if before == "-t" else word for before, word in pairwise(command)]
+        if command[0] == "pytest":
+            return ["-p", "no:locust", *arguments]
+        asks = any(command[: len(head)] == head for head in ASKING)
+        return [*arguments, "--host", self.url, "--model", "llm"] if asks else arguments
+
+    @property
+    def said(self) -> str:
+        return (self.folder / LOG).read_text(encoding="utf-8", errors="replace")
+
+    def kill_a_soak(self) -> None:
+        """Start a soak, and kill it by its pid once some answers have come."""
+        command = ["locust", "-f", "locustfiles/quick.py", "--headless"]
+        before = set((self.folder / "runs").glob("*"))
+        with (self.folder / LOG).open("wb") as log:
+            process = self.start(command, log.fileno())
+        try:
+            deadline = time.monotonic() + 60
+            while not self._answered(before):
+                assert process.poll() is None, self.said
+                assert time.monotonic() < deadline, self.said
+                time.sleep(0.1)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+    def _answered(self, before: set[Path]) -> bool:
+        new = set((self.folder / "runs").glob("*")) - before
+        files = [run / "evidence" / "load" / "exchanges.jsonl" for run in new]
+        return any(f.is_file() and f.read_bytes().count(b'"record":"closed"') >= 3 for f in files)

@@ -1,0 +1,72 @@
+"""What the pages tell a reader to type works: marked commands are run, and the example files are used."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pages import DOCS, ROOT, blocks
+from reader import Reader
+
+from soakproof.testbed.launch import Testbed
+
+FOLLOWED = [ROOT / "README.md", *(DOCS / f"{n}.md" for n in ("tutorial", "scenarios", "adjudicators"))]
+
+
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory, testbed: Testbed) -> Reader:
+    """One reader, who has read the README."""
+    one = Reader(tmp_path_factory.mktemp("reader"), testbed.url)
+    follow(one, ROOT / "README.md")
+    return one
+
+
+def follow(reader: Reader, page: Path) -> int:
+    """Do what a page says, from top to bottom; how many blocks were commands to run."""
+    told: Counter[str] = Counter()
+    run = 0
+    for block in blocks(page):
+        if block.file:
+            reader.write(block)
+        elif block.tested and not block.after_a_kill:
+            reader.follow(block, told)
+            run += 1
+    return run
+
+
+@pytest.mark.parametrize("page", FOLLOWED, ids=lambda page: page.name)
+def test_what_it_says_works(reader: Reader, page: Path) -> None:
+    assert follow(reader, page)
+
+
+def test_the_example_adjudicator_has_judged(reader: Reader) -> None:
+    follow(reader, DOCS / "adjudicators.md")
+    verdict = max((reader.folder / "runs").glob("*/verdicts/*-mine/verdict.json"))
+    judged = [f for f in json.loads(verdict.read_text())["findings"] if f["adjudicator"] == "patience"]
+    assert {f["subject"] for f in judged} >= {"isolation", "long_prose"}
+    assert "ERROR" not in {f["outcome"] for f in judged}
+
+
+def test_the_examples_are_tested_as_the_pages_say(reader: Reader) -> None:
+    files = [block for page in FOLLOWED for block in blocks(page) if block.file]
+    for block in files:
+        reader.write(block)
+    tests = [str(block.file) for block in files if str(block.file).startswith("test_")]
+    assert tests == ["test_recall.py", "test_patience.py"]
+    assert reader.run(["pytest", "-q", *tests]) == 0, reader.said
+
+
+def test_a_killed_soak_is_recovered_as_it_says(reader: Reader) -> None:
+    reader.kill_a_soak()
+    after = [block for block in blocks(DOCS / "tutorial.md") if block.after_a_kill]
+    assert reader.run(["soakproof", "adjudicate", "latest"]) == 64
+    for block in after:
+        reader.follow(block, Counter())
+    assert after
+    assert "INCONCLUSIVE" in reader.said
+
+
+def test_an_unseen_mark_would_not_go_unnoticed() -> None:
+    marks = {block.mark for page in FOLLOWED for block in blocks(page) if block.mark}
+    wrong = [mark for mark in marks if not mark.startswith("file: ") and not mark.startswith("test")]
+    assert not wrong
