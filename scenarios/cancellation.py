@@ -129,7 +129,7 @@ def check_bystanders(it: IterationContext, whole: list[Exchange], tokens: int) -
 def check_ghost(it: IterationContext, cut: Exchange, after: Exchange, whole: list[Exchange]) -> None:
     """Nothing of the cancelled request in what was answered after it or beside it."""
     found = sorted(it.foreign(after, *whole))
-    if piece := shared_piece(cut.text, after.text):
+    if piece := shared_piece(f"{cut.reasoning}\n{cut.text}", f"{after.reasoning}\n{after.text}"):
         found.append(repr(piece))
     it.check("cancel.ghost", not found, cut, after, reason=", ".join(found))
 

@@ -73,7 +73,8 @@ class Field:
 def draw_fields(it: IterationContext, fewest: int, most: int) -> list[Field]:
     """Distinct fields in the order of their names; the last holds a secret of this request alone."""
     names = sorted(it.draw.sample(list(it.lines("json_fields")), it.draw.randint(fewest, most)))
-    texts = it.draw.sample([*it.lines("json_strings"), *it.lines("places")], len(names) - 1)
+    texts = [it.draw.choice(it.lines("json_strings")), *it.draw.sample(list(it.lines("places")), len(names))]
+    texts = it.draw.sample(texts[: len(names) - 1], len(names) - 1)  # one odd string is enough
     return [*map(partial(_field, it), names[:-1], texts), _text(names[-1], it.code())]
 
 

@@ -215,7 +215,10 @@ def _kinds(
 def make_scenario(catalog: Catalog, kind: str, options: Mapping[str, Any], where: str) -> Scenario:
     """The scenario of a kind with its options set."""
     rest = dict(options)
-    made = catalog.scenario(str(rest.pop("scenario", kind)))
+    try:
+        made = catalog.scenario(str(rest.pop("scenario", kind)))
+    except UsageError as error:
+        raise UsageError(f"{where}: {kind}: {error.problem}", error.hint) from None
     return build(made, rest, f"{where}: [kind.{kind}]")
 
 

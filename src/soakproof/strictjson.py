@@ -95,7 +95,8 @@ def _beside_prose(text: str) -> Parsed | None:
         value, end = _decoder.raw_decode(text, start.start())
     except (ValueError, RecursionError):
         return None
-    if text[: start.start()].strip(" \n\t`"):
+    before = text[: start.start()]
+    if before.strip() and not _OPEN_FENCE.fullmatch(before):
         return Parsed("leading", value, True, f"{start.start()} characters before the value")
     return Parsed("trailing", value, True, f"{len(text) - end} characters after the value")
 

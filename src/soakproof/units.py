@@ -3,6 +3,7 @@
 Each class is a plain number in its base unit and is made by `parse`, which says what it expected.
 """
 
+import math
 import re
 from typing import ClassVar, Self
 
@@ -20,6 +21,7 @@ def split(text: str) -> tuple[float, str]:
 class _Quantity:
     scale: ClassVar[dict[str, float]]
     bare: ClassVar[bool] = False  # whether a number without a unit will do
+    signed: ClassVar[bool] = False  # whether it may be negative
     example: ClassVar[str]
 
     @classmethod
@@ -28,17 +30,16 @@ class _Quantity:
         wrong = ValueError(f"expected {cls.example}, found {value!r}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise wrong
-        if not isinstance(value, str):
-            if not cls.bare:
-                raise wrong
-            return cls(value)  # type: ignore[call-arg]
         try:
-            number, unit = split(value)
-        except ValueError:
+            number, unit = split(value) if isinstance(value, str) else (float(value), "")
+        except (ValueError, OverflowError):
             raise wrong from None
         if unit not in cls.scale and not (unit == "" and cls.bare):
             raise wrong
-        return cls(number * cls.scale.get(unit, 1))  # type: ignore[call-arg]
+        number *= cls.scale.get(unit, 1)
+        if not math.isfinite(number) or (number < 0 and not cls.signed):
+            raise wrong
+        return cls(number)  # type: ignore[call-arg]
 
 
 class Seconds(_Quantity, float):
@@ -61,6 +62,7 @@ class Ratio(_Quantity, float):
 
     scale: ClassVar = {"%": 0.01}
     bare: ClassVar = True
+    signed: ClassVar = True
     example: ClassVar = 'a share, such as "3 %" or 0.03'
 
 

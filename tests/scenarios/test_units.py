@@ -1,0 +1,83 @@
+"""Quantities as plans and policies write them."""
+
+import contextlib
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soakproof.units import Bytes, Ratio, Seconds, Tokens, split
+
+GOOD = [
+    (Seconds, "5s", 5),
+    (Seconds, "300ms", 0.3),
+    (Seconds, "1.5 h", 5400),
+    (Seconds, "30m", 1800),
+    (Seconds, "2 min", 120),
+    (Tokens, 6000, 6000),
+    (Tokens, "6000 tokens", 6000),
+    (Tokens, "6_000 tokens", 6000),
+    (Tokens, "262,144 tokens", 262_144),
+    (Tokens, "2.5k tokens", 2500),
+    (Ratio, "3 %", 0.03),
+    (Ratio, 0.03, 0.03),
+    (Ratio, "-2 %", -0.02),
+    (Bytes, "18 GiB", 18 * 2**30),
+    (Bytes, "1.5 GB", 1_500_000_000),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "value"), GOOD)
+def test_what_is_understood(kind: type, text: object, value: float) -> None:
+    made = kind.parse(text)  # type: ignore[attr-defined]
+    assert isinstance(made, kind)
+    assert made == pytest.approx(value)
+
+
+BAD = [
+    (Seconds, 5),
+    (Seconds, "5"),
+    (Seconds, "5 tokens"),
+    (Seconds, "-5s"),
+    (Seconds, "s"),
+    (Seconds, ""),
+    (Seconds, None),
+    (Seconds, True),
+    (Tokens, True),
+    (Tokens, -1),
+    (Tokens, math.nan),
+    (Tokens, math.inf),
+    (Tokens, "6000 s"),
+    (Tokens, "6 000 tokens"),
+    (Tokens, "1e3 tokens"),
+    (Ratio, math.nan),
+    (Ratio, "3 percent"),
+    (Bytes, 18),
+    (Bytes, "18"),
+    (Bytes, "18 gib"),
+    (Bytes, "-1 B"),
+    (Bytes, [1]),
+]
+
+
+@pytest.mark.parametrize(("kind", "value"), BAD)
+def test_what_is_refused_with_an_example(kind: type, value: object) -> None:
+    with pytest.raises(ValueError, match="expected a") as caught:
+        kind.parse(value)  # type: ignore[attr-defined]
+    assert repr(value) in str(caught.value)
+
+
+@given(st.text())
+def test_no_text_makes_it_raise_anything_else(text: str) -> None:
+    for kind in (Seconds, Tokens, Ratio, Bytes):
+        with contextlib.suppress(ValueError):
+            assert math.isfinite(kind.parse(text))
+
+
+def test_split() -> None:
+    assert split("12.5 tokens/s") == (12.5, "tokens/s")
+    assert split("-3 %") == (-3, "%")
+    assert split("7") == (7, "")
+    with pytest.raises(ValueError, match="expected a number with a unit, found 'x'"):
+        split("x")
