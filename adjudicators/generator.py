@@ -30,7 +30,7 @@ class Generator(Adjudicator):
 
     cpu: Ratio = Ratio(0.85)
     lag: Seconds = Seconds(0.5)
-    lag_max: Seconds = Seconds(2)
+    lag_max: Seconds = Seconds(5)
     slip: Seconds = Seconds(1)
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
