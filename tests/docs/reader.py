@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -101,22 +102,30 @@ class Reader:
         return (self.folder / LOG).read_text(encoding="utf-8", errors="replace")
 
     def kill_a_soak(self) -> None:
-        """Start a soak, and kill it by its pid once some answers have come."""
+        """Start a soak, kill it by its pid once some answers have come, and wait as a person would: until
+        its watch has noticed and has sealed what it saw.
+        """
         command = ["locust", "-f", "locustfiles/quick.py", "--headless"]
         before = set((self.folder / "runs").glob("*"))
         with (self.folder / LOG).open("wb") as log:
             process = self.start(command, log.fileno())
         try:
-            deadline = time.monotonic() + 60
-            while not self._answered(before):
-                assert process.poll() is None, self.said
-                assert time.monotonic() < deadline, self.said
-                time.sleep(0.1)
+            self._wait_for(lambda run: answers(run) >= 3, before)
+            assert process.poll() is None, self.said
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait()
+        self._wait_for(lambda run: (run / "evidence" / "watch" / "SEAL").is_file(), before)
 
-    def _answered(self, before: set[Path]) -> bool:
-        new = set((self.folder / "runs").glob("*")) - before
-        files = [run / "evidence" / "load" / "exchanges.jsonl" for run in new]
-        return any(f.is_file() and f.read_bytes().count(b'"record":"closed"') >= 3 for f in files)
+    def _wait_for(self, seen: Callable[[Path], bool], before: set[Path]) -> None:
+        """Until something is seen in a run that was not there before."""
+        deadline = time.monotonic() + 60
+        while not any(seen(run) for run in set((self.folder / "runs").glob("*")) - before):
+            assert time.monotonic() < deadline, self.said
+            time.sleep(0.1)
+
+
+def answers(run: Path) -> int:
+    """Exchanges of a run that have come to their end so far."""
+    file = run / "evidence" / "load" / "exchanges.jsonl"
+    return file.read_bytes().count(b'"record":"closed"') if file.is_file() else 0
