@@ -1,23 +1,36 @@
-"""Text from a server or a model as one printable, bounded line. No I/O.
+"""Text from a server, a model or a user made visible and harmless to print. No I/O.
 
-Model output is hostile: it may hold terminal escapes, direction overrides or a megabyte of spaces.
+Such text is hostile: it may hold terminal escapes, direction overrides or a megabyte of spaces. `plain` is
+for one line of a terminal or a finding; the report room puts `visible` into Markdown, HTML, XML and figures.
 """
 
 import unicodedata
 
-_INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_KEPT = frozenset("\n\t")
+_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def visible(text: str) -> str:
+    """The text with every character that does not show, or that reorders others, as its escape.
+
+    Line feeds, tabs and spaces of any width stay as they are.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in _KEPT or unicodedata.category(c) not in _HIDDEN else _escape(c) for c in text)
 
 
 def plain(text: object, limit: int = 200) -> str:
-    """``text`` on one line of at most ``limit`` characters; what cannot be seen is written as an escape."""
+    """``text`` on one line of at most ``limit`` characters, visible, with a space for each white space."""
     source = str(text)
-    cut = len(source) > limit
-    shown = "".join(_seen(letter) for letter in source[:limit])
-    return shown[: limit - 1] + "…" if cut or len(shown) > limit else shown
+    shown = visible("".join(" " if _is_space(c) else c for c in source[:limit]))
+    return f"{shown[: limit - 1]}…" if len(source) > limit or len(shown) > limit else shown
 
 
-def _seen(letter: str) -> str:
-    category = unicodedata.category(letter)
-    if letter in "\n\r\t" or category == "Zs":
-        return " "
-    return letter if category not in _INVISIBLE else letter.encode("unicode_escape").decode()
+def _is_space(character: str) -> bool:
+    return character in "\n\r\t" or unicodedata.category(character) == "Zs"
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.report.visible import bounded, line, markdown, markdown_block, markdown_code, visible
+from soakproof.plain import visible
+from soakproof.report.visible import bounded, line, markdown, markdown_block, markdown_code
 
 PIECES = (
     "http://a.b", "www.a.b", "<script>", "![x](y)", "a|b", "`", "``", "\\", "**", "_a_", "@me", "me@x.org",

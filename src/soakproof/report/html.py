@@ -6,10 +6,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from soakproof.judge.finding import Outcome
+from soakproof.plain import visible
 from soakproof.report.page import Page
 from soakproof.report.verdicts import figure_row, is_plain, meta
-from soakproof.report.visible import bounded, visible
+from soakproof.report.visible import bounded
 
 _LONGEST = 4000  # characters of one text
 _GLYPHS = {"pass": "✓", "fail": "✕", "error": "!", "inconclusive": "?"}
@@ -63,4 +63,4 @@ def _drawn(svg: str) -> Markup:
 
 def to_html(page: Page) -> str:
     """The whole page as one file."""
-    return _environment().get_template("report.html.j2").render(page=page, Outcome=Outcome)
+    return _environment().get_template("report.html.j2").render(page=page)

@@ -1,34 +1,21 @@
 """Hostile text made visible, bounded and harmless, for each place where a report shows it. No I/O.
 
 What a model answered, what a server said and what a user named may hold control characters, escape
-sequences, bidi overrides, markup. `visible` comes first everywhere; what else a place needs follows.
+sequences, bidi overrides, markup. `plain.visible` comes first everywhere; what else a place needs follows.
 """
 
 import re
-import unicodedata
 
-_KEPT = frozenset("\n\t")
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+from soakproof.plain import visible
+
 _MARKUP = re.compile(r"[\\`*\[\]<&|~$]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 _BLOCK_START = re.compile(r"^(?:[#+=>-](?!\d)|\d{1,9}(?=[.)](?:\s|$)))")
 _LINK = re.compile(r":(?=//)|(?i:(?<=www)\.)|(?i:(?<=mailto):)|(?i:(?<=xmpp):)")
 
 
-def visible(text: str) -> str:
-    """The text with every character that does not show, or that reorders others, as its escape."""
-    if text.isprintable():
-        return text
-    return "".join(c if c in _KEPT or unicodedata.category(c) not in _HIDDEN else _escape(c) for c in text)
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
 def line(text: str, limit: int = 2000) -> str:
-    """The text on one line: visible, runs of white space as one space, at most ``limit`` characters."""
+    """Its first ``limit`` characters on one line: visible, runs of white space as one space."""
     cut = f"{text[: limit - 1]}…" if len(text) > limit else text
     return " ".join(visible(cut).split())
 

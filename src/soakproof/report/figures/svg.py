@@ -8,8 +8,9 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from soakproof.plain import visible
 from soakproof.report.figures.style import MUTED, PALETTE, WIDTH
-from soakproof.report.visible import line, visible
+from soakproof.report.visible import line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
