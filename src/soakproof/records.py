@@ -252,28 +252,33 @@ def encode(record: Record) -> bytes:
     try:
         return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
-        return orjson.dumps(_plain(document), option=orjson.OPT_APPEND_NEWLINE)
+        return orjson.dumps(carriable(document), option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _plain(value: Any) -> Any:
-    """The nearest value that JSON in UTF-8 can carry."""
+def carriable(value: Any, levels: int = 64) -> Any:
+    """The nearest value that JSON in UTF-8 can carry; what is nested deeper than ``levels`` is left out."""
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {_plain(str(k)): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
+    if isinstance(value, (Mapping, list, tuple)):
+        return _carriable_items(value, levels - 1) if levels else "[nested too deep]"
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        return str(value)
+        return f"an integer of {value.bit_length()} bits" if abs(value) >= 10**100 else str(value)
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    return str(value)
+    return carriable(str(value))
+
+
+def _carriable_items(value: Any, levels: int) -> Any:
+    if isinstance(value, Mapping):
+        return {carriable(str(k)): carriable(v, levels) for k, v in value.items()}
+    return [carriable(item, levels) for item in value]
 
 
 def decode(line: bytes) -> Record:
     """The record of one line. Raises ValueError, with what was wrong, for anything else."""
     document = orjson.loads(line)
-    kind = TYPES.get(document.pop("record", "")) if isinstance(document, dict) else None
+    tag = document.pop("record", None) if isinstance(document, dict) else None
+    kind = TYPES.get(tag) if isinstance(tag, str) else None
     if kind is None:
         raise ValueError("a line without a known record kind")
     record: Record = msgspec.convert(document, kind)  # a msgspec.ValidationError is a ValueError

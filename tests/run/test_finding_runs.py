@@ -53,6 +53,20 @@ def test_no_such_run_names_the_newest(runs: Path) -> None:
         find(runs, "nope")
 
 
+@pytest.mark.parametrize("name", ["", " ", "a\x00b", "x" * 5000, "ü\n\x1b[2J", "../" * 2000, "*"])
+def test_a_name_that_no_run_can_have_is_refused_in_a_few_words(runs: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="no run is called") as told:
+        find(runs, name)
+    assert len(str(told.value)) < 400
+    assert "\x1b" not in str(told.value)
+
+
+@pytest.mark.parametrize("where", ["x" * 5000, "a\x00b"])
+def test_a_folder_that_cannot_be_is_no_folder_of_runs(where: str) -> None:
+    with pytest.raises(UsageError, match=r"no runs in|cannot be read"):
+        find(Path(where), "latest")
+
+
 @pytest.mark.parametrize("where", ["", "missing"])
 def test_without_any_run_it_says_how_to_make_one(tmp_path: Path, where: str) -> None:
     with pytest.raises(UsageError, match=r"no runs in(.|\n)*locust -f"):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soakproof.records import FAULT, FILES, TAGS, Exchange, Failure, Iteration, Record, decode, encode
+from soakproof.run import to_json
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -96,6 +97,29 @@ def test_huge_integers_become_text() -> None:
     record = decode(encode(smallest(Exchange, timings={"n": 2**70, "ok": 2**63})))
     assert isinstance(record, Exchange)
     assert record.timings == {"n": str(2**70), "ok": 2**63}
+
+
+def test_what_is_nested_without_end_is_cut_short() -> None:
+    nested: list[Any] = []
+    for _ in range(900):
+        nested = [nested]
+    record = decode(encode(smallest(Exchange, timings={"n": nested})))
+    assert isinstance(record, Exchange)
+    assert "nested too deep" in str(record.timings)
+
+
+@pytest.mark.parametrize("tag", [[], {}, 1, None, "?"])
+def test_a_kind_that_is_none_is_refused(tag: Any) -> None:
+    with pytest.raises(ValueError, match="without a known record kind"):
+        decode(orjson.dumps({"record": tag}))
+
+
+def test_a_document_of_a_run_can_hold_whatever_a_server_said() -> None:
+    said = {"model": "\ud800\x1b[2J", "max": 10**30, "huge": 10**5000, "raw": b"\xff", (1, 2): complex(1)}
+    read = orjson.loads(to_json(said))
+    assert read["model"] == "?\x1b[2J"
+    assert read["max"] == str(10**30)
+    assert "bits" in read["huge"]
 
 
 def test_a_line_is_one_line_whatever_the_text() -> None:

@@ -112,6 +112,18 @@ def test_a_lock_that_says_nothing_holds_nobody(tmp_path: Path, content: bytes) -
     assert not being_written(run.path)
 
 
+def test_a_file_elsewhere_that_a_run_links_to_is_not_cut(tmp_path: Path) -> None:
+    """A torn tail is moved aside; that of somebody's own file, put there by a link, is not."""
+    elsewhere = tmp_path / "notes.jsonl"
+    elsewhere.write_bytes(b"first\nlast, without an end")
+    run = begun(tmp_path)
+    (run.path / ".writer").unlink()
+    (run.path / "evidence/load/checks.jsonl").symlink_to(elsewhere)
+    recover(run.path)
+    assert elsewhere.read_bytes() == b"first\nlast, without an end"
+    assert verify(run.path).problems == ("evidence/load/checks.jsonl: not in the seal",)
+
+
 def test_a_line_in_the_middle_that_is_no_record_is_told(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     from soakproof.records import encode

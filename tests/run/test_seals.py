@@ -123,6 +123,88 @@ def test_a_touched_run_says_which_file(tmp_path: Path, name: str) -> None:
     assert any(problem.startswith(told) for problem in problems), problems
 
 
+def reseal(run: Path, line: str) -> None:
+    """A line more in the run's own seal, as somebody would put it there who means harm."""
+    with (run / SEAL).open("a") as seal:
+        seal.write(line + "\n")
+
+
+def linked(path: Path, to: Path) -> None:
+    """The file moved out of the run, and a link to it in its place."""
+    path.rename(to)
+    path.symlink_to(to)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../secret", "../../../../etc/passwd", "/etc/passwd", "evidence/../../secret", "", "a//b", "./run.json"],
+)
+def test_a_seal_that_names_a_file_elsewhere_does_not_have_it_read(tmp_path: Path, name: str) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"hello")
+    run = sealed(tmp_path)
+    told, size = digest(secret)
+    reseal(run, f"{told}  {size}  {name}")  # the right digest: only reading it would tell
+    assert f"{name}: not looked at: it is no path inside the run" in verify(run).problems
+
+
+def test_a_link_is_no_evidence_wherever_it_stands(tmp_path: Path) -> None:
+    run = sealed(tmp_path)
+    linked(run / "evidence/load/events.jsonl", tmp_path / "events.jsonl")
+    linked(run / "raw.json", tmp_path / "raw.json")
+    linked(run / "evidence/watch", tmp_path / "watch")
+    loaded = load(run)
+    assert loaded.raw is None
+    assert loaded.records == ()
+    assert loaded.nodes == ("load",)
+    why = "not looked at: it is a link to somewhere else"
+    assert {
+        f"evidence/load/events.jsonl: {why}",
+        f"raw.json: {why}",
+        f"evidence/watch/SEAL: {why}",
+        "evidence/watch: not in the seal",
+    } <= set(loaded.seal.problems)
+
+
+def test_what_would_never_end_to_be_read_is_not_opened(tmp_path: Path) -> None:
+    run = sealed(tmp_path)
+    for path in (run / "evidence/load/events.jsonl", run / "raw.json", run / "evidence/watch/SEAL"):
+        path.unlink()
+        os.mkfifo(path)
+    (run / "evidence/load/samples.jsonl").symlink_to("/dev/zero")
+    problems = verify(run).problems
+    assert "evidence/load/events.jsonl: not looked at: it is no file" in problems
+    assert "evidence/load/samples.jsonl: not in the seal" in problems
+    assert "evidence/watch/SEAL: no plain file" in problems
+    assert load(run).raw is None
+
+
+def test_an_endless_seal_is_not_read_to_its_end(tmp_path: Path) -> None:
+    run = sealed(tmp_path)
+    (run / SEAL).write_bytes(b"soakproof seal 1\n" + b"x" * (2 << 20))
+    assert verify(run).problems == ("SEAL: a seal of more than 1,048,576 bytes",)
+
+
+def test_a_file_beside_the_nodes_and_a_folder_in_one_are_found(tmp_path: Path) -> None:
+    run = sealed(tmp_path)
+    (run / "evidence/stray.jsonl").write_text("{}")
+    (run / "evidence/load/more").mkdir()
+    assert verify(run).problems == (
+        "evidence/stray.jsonl: not in the seal",
+        "evidence/load/more: not in the seal",
+    )
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=200))
+def test_a_seal_of_garbage_is_a_problem_and_no_error(original: Path, tmp_path: Path, content: bytes) -> None:
+    copy = tmp_path / "copy"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(original, copy)
+    (copy / SEAL).write_bytes(content)
+    assert verify(copy).problems
+
+
 def test_a_verdict_does_not_touch_the_seal(tmp_path: Path) -> None:
     run = sealed(tmp_path)
     (run / "verdicts" / "1-release").mkdir(parents=True)

@@ -29,7 +29,7 @@ def runs(runs: Path, every: bool) -> int:
       soakproof runs
       soakproof runs --all --runs /srv/soaks/runs
     """
-    here = sorted(p for p in runs.iterdir() if (p / rundir.RUN).is_file()) if runs.is_dir() else []
+    here = rundir.all_of(runs)
     if not here:
         say(f"no runs in {runs}: `locust -f locustfiles/soak.py --headless -t 2m` makes one")
         return EXIT_OK
@@ -56,7 +56,7 @@ def _row(path: Path) -> tuple[str, ...]:
 def _document(path: Path) -> Mapping[str, Any]:
     """The JSON object of a file; nothing where there is none that can be read."""
     try:
-        document = orjson.loads(path.read_bytes())
+        document = orjson.loads(path.read_bytes()) if rundir.is_own(path) else {}
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}

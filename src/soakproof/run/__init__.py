@@ -11,9 +11,9 @@ A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under
 """
 
 from soakproof.run.files import digest, to_json, write_atomic
-from soakproof.run.loading import Loaded, find, load, read_records, read_run
+from soakproof.run.loading import Loaded, all_of, find, load, read_records, read_run
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
-from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, seal_folder, seal_run, verify
+from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
 from soakproof.run.writing import NodeWriter, Run
 
 VERDICTS = "verdicts"
@@ -28,9 +28,11 @@ __all__ = [
     "NodeWriter",
     "Run",
     "SealState",
+    "all_of",
     "being_written",
     "digest",
     "find",
+    "is_own",
     "load",
     "read_records",
     "read_run",

@@ -9,6 +9,9 @@ from typing import Any
 import orjson
 
 from soakproof.errors import RecorderError
+from soakproof.records import carriable
+
+_OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
 def write_atomic(path: Path, data: bytes) -> None:
@@ -27,14 +30,14 @@ def write_atomic(path: Path, data: bytes) -> None:
 
 
 def to_json(document: Any) -> bytes:
-    """Indented JSON with sorted keys, as every document of a run is written."""
-    return orjson.dumps(
-        document,
-        option=orjson.OPT_INDENT_2
-        | orjson.OPT_SORT_KEYS
-        | orjson.OPT_NON_STR_KEYS
-        | orjson.OPT_APPEND_NEWLINE,
-    )
+    """Indented JSON with sorted keys, as every document of a run is written.
+
+    What JSON cannot carry, in what a server said of itself say, becomes the nearest that it can.
+    """
+    try:
+        return orjson.dumps(document, option=_OPTIONS)
+    except TypeError:
+        return orjson.dumps(carriable(document), option=_OPTIONS)
 
 
 def digest(path: Path) -> tuple[str, int]:

@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 
 from soakproof.errors import UsageError
+from soakproof.plain import plain
 from soakproof.records import FILES, Record, decode
-from soakproof.run.seal import RAW, RUN, SealState, nodes, verify
+from soakproof.run.seal import RAW, RUN, SealState, is_own, nodes, verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,13 @@ def load(run: Path) -> Loaded:
     problems: list[str] = []
     for node in nodes(run):
         for name in sorted(set(FILES.values())):
-            if (node / name).is_file():
+            if is_own(node / name):
                 for item in read_records(node / name):
                     if isinstance(item, str):
                         problems.append(f"{node.relative_to(run)}/{name}: {item}")
                     else:
                         records.append(item)
-    raw = _json(run / RAW) if (run / RAW).is_file() else None
+    raw = _json(run / RAW) if is_own(run / RAW) else None
     return Loaded(
         run,
         run.name,
@@ -56,7 +57,7 @@ def read_run(run: Path) -> dict[str, Any]:
     """run.json, or a UsageError that says why this is not a run."""
     if not run.is_dir():
         raise UsageError(f"{run} is not a directory", "`soakproof runs` lists the runs that are here")
-    if not (run / RUN).is_file():
+    if not is_own(run / RUN):
         raise UsageError(
             f"{run} is not a run: it has no {RUN}", "`soakproof runs` lists the runs that are here"
         )
@@ -90,18 +91,35 @@ def read_records(path: Path) -> Iterator[Record | str]:
 
 def find(runs: Path, name: str) -> Path:
     """The run of a path, an id, a unique part of one, or ``latest``."""
-    if Path(name).is_dir():
+    if name and _is_folder(name):
         return Path(name)
-    here = sorted(p for p in runs.iterdir() if (p / RUN).is_file()) if runs.is_dir() else []
+    here = all_of(runs)
     if not here:
         raise UsageError(
             f"no runs in {runs}", "run one first: locust -f locustfiles/soak.py --headless -t 2m"
         )
     if name == "latest":
         return here[-1]
-    matches = [p for p in here if p.name == name] or [p for p in here if name in p.name]
+    matches = [p for p in here if p.name == name] or [p for p in here if name and name in p.name]
     if len(matches) == 1:
         return matches[0]
     listed = ", ".join(p.name for p in (matches or here)[-5:])
-    problem = f"{name!r} is part of {len(matches)} runs" if matches else f"no run is called {name!r}"
+    shown = plain(name, 100)
+    problem = f"'{shown}' is part of {len(matches)} runs" if matches else f"no run is called '{shown}'"
     raise UsageError(f"{problem} in {runs}", f"{'choose one of' if matches else 'the newest are'}: {listed}")
+
+
+def all_of(runs: Path) -> list[Path]:
+    """Every run of a folder, the oldest first; none where there is no such folder."""
+    try:
+        return sorted(p for p in runs.iterdir() if is_own(p / RUN)) if runs.is_dir() else []
+    except (OSError, ValueError) as error:
+        told = getattr(error, "strerror", None) or error
+        raise UsageError(f"{plain(runs)} cannot be read: {told}", "choose another: --runs DIR") from error
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):  # a name that no file can have
+        return False

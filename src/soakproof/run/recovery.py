@@ -10,7 +10,7 @@ import psutil
 from soakproof.errors import UsageError
 from soakproof.run.files import write_atomic
 from soakproof.run.loading import read_run
-from soakproof.run.seal import SEAL, nodes, seal_folder, seal_run
+from soakproof.run.seal import SEAL, is_own, nodes, seal_folder, seal_run
 
 TORN = ".torn"
 
@@ -18,7 +18,7 @@ TORN = ".torn"
 def being_written(run: Path) -> bool:
     """Whether the process that writes this run is still there, told by pid and start time."""
     try:
-        owner = orjson.loads((run / ".writer").read_bytes())
+        owner = orjson.loads((run / ".writer").read_bytes()) if is_own(run / ".writer") else {}
         return bool(psutil.Process(owner["pid"]).create_time() == owner["created"])
     except (OSError, ValueError, KeyError, TypeError, psutil.Error):
         return False
@@ -26,11 +26,10 @@ def being_written(run: Path) -> bool:
 
 def sealing(run: Path) -> Literal["sealed", "recovered", "being written", "unsealed"]:
     """How the run stands, by a look at its seal; `verify` proves it."""
-    try:
+    if is_own(run / SEAL):
         with (run / SEAL).open("rb") as seal:
-            return "recovered" if b"recovered" in seal.readline() else "sealed"
-    except OSError:
-        return "being written" if being_written(run) else "unsealed"
+            return "recovered" if b"recovered" in seal.readline(100) else "sealed"
+    return "being written" if being_written(run) else "unsealed"
 
 
 def recover(run: Path) -> list[str]:
@@ -54,7 +53,7 @@ def seal_abandoned(run: Path) -> list[str]:
     for node in nodes(run):
         if (node / SEAL).is_file():
             continue
-        for path in sorted(node.glob("*.jsonl")):
+        for path in sorted(p for p in node.glob("*.jsonl") if is_own(p)):
             cut = _cut_torn_tail(path)
             if cut:
                 done.append(f"{path.relative_to(run)}: {cut} torn bytes moved to {path.name}{TORN}")

@@ -1,6 +1,7 @@
 """Seals: SHA-256 manifests of folders, written and verified.
 
-A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under a header line.
+A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under a header line. It may come
+from anybody: whatever its paths say, only plain files inside the run are read.
 """
 
 from collections.abc import Iterable
@@ -12,12 +13,14 @@ from soakproof.run.files import digest, write_atomic
 SEAL = "SEAL"
 RUN, RAW, EVIDENCE = "run.json", "raw.json", "evidence"
 _HEADER = "soakproof seal 1"
+_LARGEST = 1 << 20  # bytes of a seal; a run has about twenty lines
+_UNSEALED = "missing, so {} is not sealed"
 
 
 def seal_folder(folder: Path, names: Iterable[str] | None = None, *, note: str = "") -> None:
     """Write a SEAL over ``names`` (default: every file directly in the folder but SEAL)."""
     chosen = (
-        names if names is not None else (p.name for p in folder.iterdir() if p.is_file() and p.name != SEAL)
+        names if names is not None else (p.name for p in folder.iterdir() if is_own(p) and p.name != SEAL)
     )
     lines = [f"{_HEADER} {note}".rstrip()]
     for name in sorted(n for n in chosen if not Path(n).name.startswith(".")):
@@ -28,8 +31,8 @@ def seal_folder(folder: Path, names: Iterable[str] | None = None, *, note: str =
 
 def seal_run(run: Path, *, note: str = "") -> None:
     """The seal over run.json, raw.json and the nodes' seals; the writer's lock goes."""
-    names = [name for name in (RUN, RAW) if (run / name).is_file()]
-    names += [f"{node.relative_to(run)}/{SEAL}" for node in nodes(run) if (node / SEAL).is_file()]
+    names = [name for name in (RUN, RAW) if is_own(run / name)]
+    names += [f"{node.relative_to(run)}/{SEAL}" for node in nodes(run) if is_own(node / SEAL)]
     seal_folder(run, names, note=note)
     (run / ".writer").unlink(missing_ok=True)
 
@@ -45,40 +48,54 @@ class SealState:
     problems: tuple[str, ...]
 
 
+def is_own(path: Path) -> bool:
+    """A plain file: no link to somewhere else, no pipe, no device."""
+    return path.is_file() and not path.is_symlink()
+
+
 def verify(run: Path) -> SealState:
     """Check every seal of a run against its files: changed, missing, added, unsealed."""
     problems: list[str] = []
     files = size = 0
-    recovered = False
-    folders = [run, *nodes(run)]
-    for folder in folders:
+    recovered, sealed = False, True
+    for folder in [run, *nodes(run)]:
         where = "" if folder == run else f"{folder.relative_to(run)}/"
-        seal = folder / SEAL
-        if not seal.is_file():
-            problems.append(f"{where}{SEAL}: missing, so {where or 'the run'} is not sealed")
-            continue
         try:
-            note, entries = _read_seal(seal)
-        except ValueError as error:
-            problems.append(f"{where}{SEAL}: {error}")
+            note, entries = _read_seal(folder / SEAL)
+        except FileNotFoundError:
+            problems.append(f"{where}{SEAL}: {_UNSEALED.format(where or 'the run')}")
+            sealed = False
+            continue
+        except (ValueError, OSError) as error:
+            problems.append(f"{where}{SEAL}: {_words(error)}")
             continue
         recovered |= "recovered" in note
         for summed, length, name in entries:
-            problem = _compare(folder / name, summed, length)
+            problem = _compare(folder, name, summed, length)
             if problem:
                 problems.append(f"{where}{name}: {problem}")
             files, size = files + 1, size + length
-        problems += [f"{where}{name}: not in the seal" for name in _unsealed(run, folder, entries)]
-    return SealState(not any("not sealed" in p for p in problems), recovered, files, size, tuple(problems))
+        problems += [f"{where}{name}: not in the seal" for name in _unknown(run, folder, entries)]
+    return SealState(sealed, recovered, files, size, tuple(problems))
 
 
 def nodes(run: Path) -> list[Path]:
+    """The folders of a run's evidence; a link to a folder is none."""
     evidence = run / EVIDENCE
-    return sorted(p for p in evidence.iterdir() if p.is_dir()) if evidence.is_dir() else []
+    if evidence.is_symlink() or not evidence.is_dir():
+        return []
+    return sorted(p for p in evidence.iterdir() if p.is_dir() and not p.is_symlink())
 
 
 def _read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
-    header, *lines = seal.read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+    """Its note and its entries. Raises FileNotFoundError, OSError and ValueError."""
+    if seal.exists() and not is_own(seal):
+        raise ValueError("no plain file")
+    with seal.open("rb") as file:
+        data = file.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise ValueError(f"a seal of more than {_LARGEST:,} bytes")
+    header, *lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
     if not header.startswith(_HEADER):
         raise ValueError("not a seal of this program")
     entries = []
@@ -86,28 +103,51 @@ def _read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
         parts = line.split("  ", 2)
         if len(parts) != 3 or not parts[1].isdigit():
             raise ValueError(f"a broken line: {line[:80]!r}")
-        entries.append((parts[0], int(parts[1]), parts[2]))
+        entries.append((parts[0], int(parts[1][:19]), parts[2]))
     return header[len(_HEADER) :].strip(), entries
 
 
-def _compare(path: Path, summed: str, length: int) -> str:
+def _compare(folder: Path, name: str, summed: str, length: int) -> str:
+    """What is wrong with a file of the seal; empty when nothing is."""
     try:
-        found, size = digest(path)
+        problem = _elsewhere(folder, name)
+        found, size = ("", 0) if problem else digest(folder / name)
     except FileNotFoundError:
         return "missing"
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
+    except (OSError, ValueError) as error:
+        return f"cannot be read: {_words(error)}"
+    if problem:
+        return problem
     if size != length:
         return f"changed: {length} bytes were sealed, {size} are there"
     return "" if found == summed else "changed: its digest is not the sealed one"
 
 
-def _unsealed(run: Path, folder: Path, entries: list[tuple[str, int, str]]) -> list[str]:
-    """Files of a node's folder, or documents and nodes of a run, that its seal does not know."""
+def _elsewhere(folder: Path, name: str) -> str:
+    """Why a name must not be followed: it leads out of the folder, or to what is no plain file."""
+    parts = name.split("/")
+    if any(part in ("", ".", "..") for part in parts) or Path(name).anchor or "\\" in name:
+        return "not looked at: it is no path inside the run"
+    at = folder
+    for part in parts:
+        at /= part
+        if at.is_symlink():
+            return "not looked at: it is a link to somewhere else"
+    return "not looked at: it is no file" if at.exists() and not at.is_file() else ""
+
+
+def _unknown(run: Path, folder: Path, entries: list[tuple[str, int, str]]) -> list[str]:
+    """What is in a node's folder, or documents and nodes of a run, that its seal does not know."""
     known = {name for _, _, name in entries}
-    if folder == run:
-        there = {name for name in (RUN, RAW) if (run / name).is_file()}
-        there |= {f"{node.relative_to(run)}/{SEAL}" for node in nodes(run)}
-        return sorted(there - known)
-    there = {p.name for p in folder.iterdir() if p.is_file() and not p.name.startswith(".")} - {SEAL}
-    return sorted(there - known)
+    if folder != run:
+        return sorted({p.name for p in folder.iterdir() if not p.name.startswith(".")} - known - {SEAL})
+    own = nodes(run)
+    there = {name for name in (RUN, RAW) if (run / name).exists()}
+    there |= {f"{node.relative_to(run)}/{SEAL}" for node in own}
+    evidence = run / EVIDENCE
+    beside = set(evidence.iterdir()) - set(own) if evidence.is_dir() and not evidence.is_symlink() else set()
+    return sorted((there | {str(path.relative_to(run)) for path in beside}) - known)
+
+
+def _words(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
