@@ -4,7 +4,7 @@ import re
 from dataclasses import fields
 
 import pytest
-from pages import DOCS
+from pages import DOCS, ROOT
 
 import soakproof.judge
 import soakproof.scenario
@@ -82,3 +82,12 @@ def test_each_adjudicator_and_its_question_is_told() -> None:
     }
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", section(VERDICTS, "What each adjudicator asks"), re.M)
     assert dict(rows) == questions
+
+
+def test_each_room_is_told_and_is_there() -> None:
+    design = (DOCS / "design.md").read_text(encoding="utf-8")
+    told = {name.rstrip("/") for name in first_cells(section(design, "The rooms"))}
+    package = ROOT / "src" / "soakproof"
+    rooms = {p.name for p in package.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()}
+    outside = {"locustfiles", "scenarios", "adjudicators"}
+    assert told == (rooms - {"__init__.py", "__main__.py"}) | outside
