@@ -200,3 +200,8 @@ def measure(name: str, exchanges: Iterable[Exchange]) -> list[tuple[str, float]]
     """(exchange id, value) of every exchange that the metric can be told of, in their order."""
     of = METRICS[name].of
     return [(e.id, value) for e in exchanges if (value := of(e)) is not None]
+
+
+def values(name: str, exchanges: Iterable[Exchange]) -> list[float]:
+    """The same without the ids."""
+    return [value for _, value in measure(name, exchanges)]

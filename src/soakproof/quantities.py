@@ -51,10 +51,15 @@ COUNTED: Mapping[str, Counted] = {
 }
 
 
+def nearest_rank(ordered: Sequence[float], percent: int) -> float:
+    """The nearest-rank percentile of numbers in ascending order: a value that really occurred."""
+    return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]
+
+
 def statistic(stat: str, numbers: Sequence[float]) -> float:
     """A statistic of numbers in ascending order, of which there is at least one."""
     if stat in PERCENTILES:
-        return numbers[-(-PERCENTILES[stat] * len(numbers) // 100) - 1]
+        return nearest_rank(numbers, PERCENTILES[stat])
     simple: Mapping[str, Callable[[Sequence[float]], float]] = {
         "median": statistics.median,
         "p50": statistics.median,

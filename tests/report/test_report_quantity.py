@@ -2,7 +2,7 @@
 
 import pytest
 
-from soakproof.report.quantity import change, counted, number, quantity
+from soakproof.report.quantity import change, number, quantity
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,3 @@ def test_number_keeps_whole_numbers_whole() -> None:
 )
 def test_change(was: float | None, now: float | None, shown: str) -> None:
     assert change(was, now) == shown
-
-
-def test_counted() -> None:
-    assert [counted(1, "entry", "entries"), counted(1200, "failure")] == ["1 entry", "1,200 failures"]

@@ -9,7 +9,7 @@ from tabulate import tabulate
 from soakproof.errors import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_OK
 from soakproof.gates.advice import advice
 from soakproof.gates.trial import Book, Trial
-from soakproof.metrics import METRICS
+from soakproof.metrics import values
 from soakproof.plain import plain
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.records import Exchange
@@ -69,8 +69,8 @@ def _roles(exchanges: Sequence[Exchange]) -> str:
 
 
 def _median(metric: str, exchanges: Iterable[Exchange]) -> float | None:
-    values = [v for e in exchanges if (v := METRICS[metric].of(e)) is not None]
-    return statistics.median(values) if values else None
+    found = values(metric, exchanges)
+    return statistics.median(found) if found else None
 
 
 def _verdict(trial: Trial, book: Book) -> str:

@@ -26,13 +26,13 @@ EXIT_CODES = {
     Outcome.INCONCLUSIVE: EXIT_INCONCLUSIVE,
     Outcome.ERROR: EXIT_ERROR,
 }
-_WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.PASS)
+WORST_FIRST = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.PASS)
 
 
 def merge(outcomes: Iterable[Outcome]) -> Outcome:
     """FAIL over ERROR over INCONCLUSIVE over PASS; nothing at all is INCONCLUSIVE."""
     there = set(outcomes)
-    return next((o for o in _WORST_FIRST if o in there), Outcome.INCONCLUSIVE)
+    return next((o for o in WORST_FIRST if o in there), Outcome.INCONCLUSIVE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

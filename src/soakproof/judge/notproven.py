@@ -1,9 +1,9 @@
 """What a run does not prove, in sentences derived from what was run. Every report ends with them. No I/O."""
 
-import re
 from collections.abc import Iterator
 
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.slotwork import planned_phase
 from soakproof.judge.statistics import INFERENCE_FROM
 from soakproof.judge.telling import length
 from soakproof.judge.trend import LEAK_FROM_S
@@ -98,16 +98,12 @@ def _most_at_once(spans: list[tuple[int, int]]) -> int:
 
 
 def _cancels(evidence: Evidence) -> Iterator[str]:
-    done = {_phase(e.cancel_planned) for e in evidence.exchanges if e.cancel_planned and e.cancelled_ns}
+    done = {planned_phase(e) for e in evidence.exchanges if e.cancel_planned and e.cancelled_ns}
     missing = [words for phase, words in _PHASES.items() if phase not in done]
     if not done:
         yield "No request was cancelled: a freed slot was not tested."
     elif missing:
         yield f"No request was cancelled {_listed(missing)}."
-
-
-def _phase(planned: str) -> str:
-    return re.split(r"[:\s]", planned, maxsplit=1)[0]
 
 
 def _listed(words: list[str]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from soakproof.judge.finding import Figure, Finding, Outcome, Reconsidered
+from soakproof.judge.telling import counted, ids
 from soakproof.plain import plain
 
 RAW = "raw"
@@ -17,8 +18,22 @@ _OUTCOMES = {"pass": Outcome.PASS, "fail": Outcome.FAIL}
 
 def thresholds(raw: Mapping[str, Any] | None) -> tuple[Mapping[str, Any], ...]:
     """The raw thresholds as the run judged them."""
-    told = (raw or {}).get("thresholds")
-    return tuple(t for t in told if isinstance(t, Mapping)) if isinstance(told, (list, tuple)) else ()
+    return _mappings((raw or {}).get("thresholds"))
+
+
+def outcome_of(threshold: Mapping[str, Any]) -> Outcome:
+    """What the run made of a threshold; INCONCLUSIVE where it was not measured."""
+    return _OUTCOMES.get(str(threshold.get("outcome")), Outcome.INCONCLUSIVE)
+
+
+def failures_of(threshold: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """The failures of a threshold that raw.json lists: the first of many."""
+    return _mappings(threshold.get("failures"))
+
+
+def failed_of(threshold: Mapping[str, Any]) -> int:
+    """How many failures a threshold had, those that are not listed included."""
+    return max(len(failures_of(threshold)), _count(threshold, "failed"))
 
 
 def raw_findings(
@@ -84,6 +99,10 @@ def _failures(raw: Mapping[str, Any]) -> Iterator[str]:
             yield f"{_count(ends, 'broken')} broken iterations of {kind}"
 
 
+def _mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
+    return tuple(v for v in value if isinstance(v, Mapping)) if isinstance(value, (list, tuple)) else ()
+
+
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
@@ -95,16 +114,13 @@ def _count(counts: Any, name: str) -> int:
 
 def _threshold(told: Mapping[str, Any], entry: Reconsidered | None) -> Finding:
     name, that = str(told.get("name")), str(told.get("that"))
-    outcome = _OUTCOMES.get(str(told.get("outcome")), Outcome.INCONCLUSIVE)
-    listed = told.get("failures")
-    failures = [f for f in listed if isinstance(f, Mapping)] if isinstance(listed, (list, tuple)) else []
     n = _number(told.get("n"))
     return Finding(
         adjudicator=RAW,
         subject=name,
         question=f"Did the run keep its own threshold {name}?",
-        outcome=outcome,
-        answer=_told(told, outcome, len(failures), entry),
+        outcome=outcome_of(told),
+        answer=_told(told, entry),
         figures=(
             Figure(
                 name=name,
@@ -115,19 +131,19 @@ def _threshold(told: Mapping[str, Any], entry: Reconsidered | None) -> Finding:
         ),
         limit=that,
         limit_source="plan",
-        exchanges=tuple(str(f.get("exchange")) for f in failures[:20] if f.get("exchange")),
+        exchanges=ids(str(f["exchange"]) for f in failures_of(told) if f.get("exchange")),
         critical=entry is None,
     )
 
 
-def _told(told: Mapping[str, Any], outcome: Outcome, failures: int, entry: Reconsidered | None) -> str:
+def _told(told: Mapping[str, Any], entry: Reconsidered | None) -> str:
+    outcome, failed = outcome_of(told), failed_of(told)
     reason = plain(told.get("reason") or "")
     if outcome is Outcome.PASS:
         return "It was kept."
     if outcome is Outcome.INCONCLUSIVE:
         return f"It could not be judged: {reason or 'no reason is told'}."
-    failures = max(failures, _count(told, "failed"))
-    count = f": {failures} failure{'s' if failures != 1 else ''}" if failures else ""
+    count = f": {counted(failed, 'failure')}" if failed else ""
     return f"It failed{count}{f' ({reason})' if reason else ''}." + (
         f" The failure stands; {_RECONSIDERED[entry.applied]}." if entry else ""
     )

@@ -43,11 +43,16 @@ def seeds_of(sample: Sample) -> list[int | None]:
     return seeds + [None] * ((sample.values.get("busy") or 0) - len(seeds))
 
 
+def planned_phase(exchange: Exchange) -> str:
+    """What a planned cancel is meant to hit, such as "prefill"; empty where none was planned."""
+    return (exchange.cancel_planned or "").partition(":")[0].strip()
+
+
 def phase_at_end(exchange: Exchange) -> str:
     """What the request was doing when it ended: queued, prefill, unstreamed or decode."""
     if not exchange.stream:
         return "unstreamed"
-    planned = (exchange.cancel_planned or "").partition(":")[0].strip()
+    planned = planned_phase(exchange)
     if planned in LATE_PHASES:
         return planned
     return "prefill" if exchange.first_token_ns is None and exchange.outcome != "ok" else DECODE

@@ -1,4 +1,4 @@
-"""What adjudicators share in telling what they found: bounded ids, plain text, quantiles. No I/O."""
+"""What adjudicators share in telling what they found: bounded ids, counts, percentiles, sizes. No I/O."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from soakproof.judge.finding import Adjudicator, Finding, Outcome
+from soakproof.quantities import nearest_rank
 from soakproof.records import Exchange, Opened
 
 MOST_IDS = 20
@@ -37,8 +38,8 @@ def counted(n: int, one: str, many: str = "") -> str:
 
 
 def upper(values: Sequence[float], percent: int) -> float:
-    """The nearest-rank percentile of at least one value: a value that really occurred."""
-    return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]
+    """The nearest-rank percentile of at least one value, in any order."""
+    return nearest_rank(sorted(values), percent)
 
 
 def length(seconds: float) -> str:

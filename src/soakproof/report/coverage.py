@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.telling import counted
 from soakproof.records import Sample
 from soakproof.report.page import Column, Table
-from soakproof.report.traffic import outcome_summary
 
 _PROBLEMS = 10
 
@@ -20,7 +20,7 @@ def evidence_lines(evidence: Evidence) -> tuple[str, ...]:
     lines += [f"Not readable: {problem}." for problem in evidence.problems[:_PROBLEMS]]
     if len(evidence.problems) > _PROBLEMS:
         lines.append(f"And {len(evidence.problems) - _PROBLEMS:,} more that are not readable.")
-    lines.append(f"{outcome_summary(evidence)}.")
+    lines.append(_requests(evidence))
     lines.append(_load(evidence))
     return (*lines, *_watch(evidence))
 
@@ -33,6 +33,11 @@ def _seal(evidence: Evidence) -> str:
     if evidence.recovered:
         return "Sealed after a crash by `soakproof recover`, and unchanged since."
     return "Sealed by the run itself, and unchanged since."
+
+
+def _requests(evidence: Evidence) -> str:
+    sent, unclosed = len(evidence.exchanges) + len(evidence.unclosed), len(evidence.unclosed)
+    return f"{counted(sent, 'request')} sent, {counted(unclosed, 'request')} never closed."
 
 
 def _load(evidence: Evidence) -> str:

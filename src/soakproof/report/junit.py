@@ -9,13 +9,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 from soakproof.judge.finding import Finding, Outcome, Verdict
-from soakproof.judge.rawfindings import thresholds
+from soakproof.judge.rawfindings import outcome_of, thresholds
 from soakproof.report.quantity import quantity
 from soakproof.report.verdicts import figure_row, groups, is_plain, meta, sentence
 from soakproof.report.visible import line
 
 RAW_SUITE, VERDICT_SUITE = "raw thresholds", "verdict"
-_RAW = {"pass": Outcome.PASS, "fail": Outcome.FAIL}
 _TAGS = {Outcome.FAIL: "failure", Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "error"}
 _COUNTED = ("failure", "error", "skipped")
 
@@ -56,11 +55,10 @@ def _named(suite: ElementTree.Element, name: str) -> ElementTree.Element:
 
 
 def _raw_case(suite: ElementTree.Element, name: str, threshold: Mapping[str, Any], overruled: str) -> None:
-    outcome = _RAW.get(str(threshold.get("outcome")), Outcome.INCONCLUSIVE)
     observed = quantity(threshold.get("observed"), str(threshold.get("unit") or ""))
     told = f"{threshold.get('that')}: observed {observed}, n {threshold.get('n')}"
     reason = str(threshold.get("reason") or "")
-    _result(_named(suite, name), outcome, f"{told}; {reason}" if reason else told, overruled)
+    _result(_named(suite, name), outcome_of(threshold), f"{told}; {reason}" if reason else told, overruled)
 
 
 def _case(suite: ElementTree.Element, finding: Finding) -> None:

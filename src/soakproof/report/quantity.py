@@ -34,11 +34,6 @@ def _binary(value: float) -> str:
     return f"{number(round(scaled, 2))} {_BYTES[step]}"
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """ "1 failure", "3 failures"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def change(was: float | None, now: float | None) -> str:
     """How much a number moved, as a signed share: "+3.6 %"; "" where that means nothing."""
     if was is None or now is None or not was or not math.isfinite(now / was):

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from soakproof.judge.finding import Reconsidered, Verdict
+from soakproof.judge.rawfindings import failed_of, failures_of, thresholds
+from soakproof.judge.telling import counted
 from soakproof.quantities import KNOWN
 from soakproof.report.page import Column, Raw, RawFailures, Table
-from soakproof.report.quantity import counted, quantity
+from soakproof.report.quantity import quantity
 
 _SHOWN = 20
 _WORDS = {
@@ -33,12 +35,12 @@ def raw_section(verdict: Verdict) -> Raw:
         why = "The run wrote no raw.json, so what it made of its own thresholds is not known"
         return Raw("UNKNOWN", why, Table(_COLUMNS, (), "Not known."), ())
     outcome = str(raw.get("outcome") or "unknown")
-    thresholds = _dicts(raw.get("thresholds"))
+    told = thresholds(raw)
     overruled = {r.threshold: r for r in verdict.reconsidered}
-    rows = tuple(_row(t, overruled.get(str(t.get("name")))) for t in thresholds)
+    rows = tuple(_row(t, overruled.get(str(t.get("name")))) for t in told)
     table = Table(_COLUMNS, rows, "The plan has no raw thresholds.")
-    failures = tuple(_failures(t) for t in thresholds if t.get("failures"))
-    return Raw(outcome.upper(), _sentence(raw, outcome, thresholds), table, failures)
+    failures = tuple(_failures(t) for t in told if t.get("failures"))
+    return Raw(outcome.upper(), _sentence(raw, outcome, told), table, failures)
 
 
 def _row(threshold: Mapping[str, Any], entry: Reconsidered | None) -> tuple[str, ...]:
@@ -49,7 +51,7 @@ def _row(threshold: Mapping[str, Any], entry: Reconsidered | None) -> tuple[str,
         str(threshold.get("outcome", "unknown")),
         quantity(threshold.get("observed"), str(threshold.get("unit") or "")),
         "unknown" if n is None else f"{n:,}",
-        f"{_failed(threshold):,}",
+        f"{failed_of(threshold):,}",
         _beside(threshold, entry),
     )
 
@@ -62,24 +64,17 @@ def _beside(threshold: Mapping[str, Any], entry: Reconsidered | None) -> str:
 
 
 def _failures(threshold: Mapping[str, Any]) -> RawFailures:
-    failed = _dicts(threshold.get("failures"))
     unit = str(threshold.get("unit") or "")
-    shown = tuple((str(f.get("exchange", "")), quantity(f.get("value"), unit)) for f in failed[:_SHOWN])
-    return RawFailures(str(threshold.get("name", "")), shown, _failed(threshold) - len(shown))
-
-
-def _failed(threshold: Mapping[str, Any]) -> int:
-    """How many failed: raw.json lists only the first of many."""
-    listed = len(_dicts(threshold.get("failures")))
-    return max(int(threshold.get("failed") or 0), listed)
-
-
-def _sentence(raw: Mapping[str, Any], outcome: str, thresholds: Sequence[Mapping[str, Any]]) -> str:
-    failed = sum(t.get("outcome") == "fail" for t in thresholds)
-    parts = [_WORDS.get(outcome, "An outcome that this version does not know")]
-    parts.append(
-        f"{failed} of {counted(len(thresholds), 'raw threshold')} failed" if thresholds else "no thresholds"
+    shown = tuple(
+        (str(f.get("exchange", "")), quantity(f.get("value"), unit)) for f in failures_of(threshold)[:_SHOWN]
     )
+    return RawFailures(str(threshold.get("name", "")), shown, failed_of(threshold) - len(shown))
+
+
+def _sentence(raw: Mapping[str, Any], outcome: str, judged: Sequence[Mapping[str, Any]]) -> str:
+    failed = sum(t.get("outcome") == "fail" for t in judged)
+    parts = [_WORDS.get(outcome, "An outcome that this version does not know")]
+    parts.append(f"{failed} of {counted(len(judged), 'raw threshold')} failed" if judged else "no thresholds")
     parts += [_checks(raw.get("checks")), _exchanges(raw.get("exchanges")), _ended(raw.get("ended"))]
     return "; ".join(part for part in parts if part)
 
@@ -106,7 +101,3 @@ def _ended(ended: Any) -> str:
         return "how it ended is not known"
     reason = f" ({ended['reason']})" if ended.get("reason") else ""
     return f"ended by {ended.get('why', 'an unknown cause')}{reason}"
-
-
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
-    return [v for v in value if isinstance(v, Mapping)] if isinstance(value, (list, tuple)) else []

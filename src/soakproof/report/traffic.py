@@ -6,11 +6,11 @@ from statistics import median
 from typing import Any
 
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import METRICS
+from soakproof.metrics import METRICS, values
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.records import Exchange
 from soakproof.report.page import Column, Table
-from soakproof.report.quantity import change, counted, quantity
+from soakproof.report.quantity import change, quantity
 
 SHOWN = (
     ("first_token_time", "First token, median"),
@@ -26,11 +26,6 @@ def kinds(evidence: Evidence) -> tuple[str, ...]:
     planned = [str(k.get("name")) for k in evidence.plan.get("kinds") or () if isinstance(k, dict)]
     seen = [e.scenario for e in evidence.opened] + [e.scenario for e in evidence.exchanges]
     return tuple(dict.fromkeys(planned + seen + [i.scenario for i in evidence.iterations]))
-
-
-def values(name: str, exchanges: Iterable[Exchange]) -> list[float]:
-    """A metric's values, where it can be told."""
-    return [value for e in exchanges if (value := METRICS[name].of(e)) is not None]
 
 
 def traffic_table(evidence: Evidence) -> Table:
@@ -134,9 +129,3 @@ def _compared_row(
     unit = METRICS[name].unit
     told = [f"{quantity(median(found), unit)} (n {len(found):,})" for found in (was, now)]
     return (kind, head, *told, change(median(was), median(now)))
-
-
-def outcome_summary(evidence: Evidence) -> str:
-    """How many requests were sent and what became of them."""
-    sent = len(evidence.exchanges) + len(evidence.unclosed)
-    return f"{counted(sent, 'request')} sent, {counted(len(evidence.unclosed), 'request')} never closed"

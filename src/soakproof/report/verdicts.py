@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from soakproof.judge.finding import Figure, Finding, Outcome, Verdict, merge
+from soakproof.judge.finding import WORST_FIRST, Figure, Finding, Outcome, Verdict, merge
+from soakproof.judge.telling import counted
 from soakproof.report.page import Group
-from soakproof.report.quantity import NOT_MEASURED, change, counted, quantity
-
-ORDER = (Outcome.FAIL, Outcome.ERROR, Outcome.INCONCLUSIVE, Outcome.PASS)
+from soakproof.report.quantity import NOT_MEASURED, change, quantity
 
 
 def groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
@@ -16,11 +15,11 @@ def groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
     for finding in findings:
         by_name.setdefault(finding.adjudicator, []).append(finding)
     made = [Group(name, merge(f.outcome for f in found), _sorted(found)) for name, found in by_name.items()]
-    return tuple(sorted(made, key=lambda group: (ORDER.index(group.outcome), not group.decides)))
+    return tuple(sorted(made, key=lambda group: (WORST_FIRST.index(group.outcome), not group.decides)))
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda f: (ORDER.index(f.outcome), not f.critical)))
+    return tuple(sorted(findings, key=lambda f: (WORST_FIRST.index(f.outcome), not f.critical)))
 
 
 def sentence(verdict: Verdict) -> str:
@@ -35,7 +34,7 @@ def sentence(verdict: Verdict) -> str:
 
 
 def _tally(counts: Mapping[Outcome, int]) -> str:
-    return ", ".join(f"{counts[o]} {o}" for o in ORDER if counts[o])
+    return ", ".join(f"{counts[o]} {o}" for o in WORST_FIRST if counts[o])
 
 
 def overruled(verdict: Verdict) -> str:

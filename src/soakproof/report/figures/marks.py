@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
-from soakproof.report.quantity import counted
+from soakproof.judge.telling import counted
 from soakproof.report.visible import line
 
 _SEVERE = ("fatal", "fail")

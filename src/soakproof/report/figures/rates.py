@@ -8,14 +8,14 @@ import numpy as np
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import METRICS
+from soakproof.metrics import METRICS, values
 from soakproof.report.figures import style
 from soakproof.report.figures.marks import run_end
 from soakproof.report.figures.series import Floats, Series, series, thinned, window_medians
 from soakproof.report.figures.svg import empty, finish
 from soakproof.report.page import Drawing
 from soakproof.report.quantity import number, quantity
-from soakproof.report.traffic import kinds, values
+from soakproof.report.traffic import kinds
 from soakproof.report.visible import line as one_line
 
 if TYPE_CHECKING:
