@@ -6,7 +6,6 @@ tests/judge/test_simulations.py repeats the simulations that the defaults were c
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -25,39 +24,6 @@ class Interval(NamedTuple):
     estimate: float
     low: float
     high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Median and range of ``n`` values."""
-
-    median: float
-    low: float
-    high: float
-    n: int
-
-
-def median_range(values: Sequence[float]) -> Spread | None:
-    """Median, least and greatest; None of nothing."""
-    if not values:
-        return None
-    return Spread(float(np.median(values)), float(min(values)), float(max(values)), len(values))
-
-
-def quantile(values: Sequence[float], q: float) -> float | None:
-    """The q-quantile, or None where ``n`` values cannot carry it.
-
-    They carry it when, with 95 % confidence, at least one lies beyond it: n >= ln 0.05 / ln q for an upper
-    quantile. A median needs 5 values, p90 needs 29, p95 59, p99 299.
-    """
-    return float(np.quantile(values, q)) if len(values) >= needed_for(q) else None
-
-
-def needed_for(q: float) -> int:
-    """How many values carry the q-quantile."""
-    if not 0 < q < 1:
-        raise ValueError(f"a quantile lies between 0 and 1, not at {q}")
-    return math.ceil(math.log(0.05) / math.log(max(q, 1 - q)))
 
 
 def mann_whitney(a: Sequence[float], b: Sequence[float]) -> float:
@@ -111,20 +77,8 @@ def hodges_lehmann_ratio(a: Sequence[float], b: Sequence[float], confidence: flo
     return Interval(estimate, float(np.exp(logs[drop])), float(np.exp(logs[-1 - drop])))
 
 
-def hodges_lehmann_shift(a: Sequence[float], b: Sequence[float], confidence: float = 0.95) -> Interval:
-    """How much larger ``a`` is than ``b``: the median of all pairwise differences, and its exact interval."""
-    if not a or not b:
-        raise ValueError("a shift needs at least one value in each arm")
-    differences = np.sort(np.subtract.outer(np.asarray(a, float), np.asarray(b, float)).ravel())
-    drop = _dropped(len(a), len(b), confidence)
-    estimate = float(np.median(differences))
-    if drop is None:
-        return Interval(estimate, -math.inf, math.inf)
-    return Interval(estimate, float(differences[drop]), float(differences[-1 - drop]))
-
-
 def _dropped(n: int, m: int, confidence: float) -> int | None:
-    """How many of the ordered differences lie outside the interval at each end; None: it cannot be had."""
+    """How many of the ordered ratios lie outside the interval at each end; None: it cannot be had."""
     tail = (1 - confidence) / 2
     if max(n, m) > _EXACT_TO:
         from scipy.stats import norm
