@@ -172,3 +172,34 @@ def test_only_what_came_between_excuses() -> None:
     assert before == {"cache.after_other": (False, "missed")}
     between = play(PAIR, lost, beside=busy("back", 40_000)).missed()
     assert between == {"cache.after_other": (None, "evicted")}
+
+
+def left_over(registers: int) -> Change:
+    """The first cold questions are restored: an earlier run of the same seed has asked them already."""
+    seen: list[str] = []
+
+    def change(exchange: Exchange) -> Exchange:
+        if exchange.role != "cold":
+            return exchange
+        seen.append(exchange.id)
+        held = len(seen) <= registers
+        return (
+            dataclasses.replace(exchange, cached_tokens=(exchange.prompt_tokens or 1) - 1)
+            if held
+            else exchange
+        )
+
+    return change
+
+
+def test_a_register_that_the_server_holds_already_is_dealt_again() -> None:
+    played = play(PAIR, left_over(2))
+    assert played.missed() == {}
+    assert [a.role for a in played.asks] == ["cold", "cold", "cold", "repeat", "other", "changed", "back"]
+    assert len({a.chat()[0]["content"] for a in played.asks[:3]}) == 3
+
+
+def test_a_server_that_claims_every_register_is_not_dealt_to_for_ever() -> None:
+    played = play(PAIR, left_over(1000))
+    assert played.missed() == {"cache.faster": (None, "")}
+    assert sum(a.role == "cold" for a in played.asks) == 8
