@@ -90,8 +90,9 @@ class Reader:
         )
 
     def meant(self, command: list[str]) -> list[str]:
-        """The command's arguments, with the testbed named and a soak cut short."""
-        arguments = [SOAK if before == "-t" else word for before, word in pairwise(command)]
+        """The command's arguments: the testbed named, a soak cut short, the first run as the baseline."""
+        instead = {"-t": SOAK, "--baseline": min((p.name for p in self.folder.glob("runs/*")), default="")}
+        arguments = [instead.get(before, word) for before, word in pairwise(command)]
         if command[0] == "pytest":
             return ["-p", "no:locust", *arguments]
         asks = any(command[: len(head)] == head for head in ASKING)

@@ -39,6 +39,16 @@ def test_what_it_says_works(reader: Reader, page: Path) -> None:
     assert follow(reader, page)
 
 
+def test_the_second_soak_is_compared_with_the_first(reader: Reader) -> None:
+    follow(reader, DOCS / "tutorial.md")
+    files = (reader.folder / "runs").glob("*/verdicts/*/verdict.json")
+    compared = [v for v in (json.loads(f.read_text()) for f in files) if v["baseline"]]
+    first = min(p.name for p in (reader.folder / "runs").iterdir())
+    assert {v["baseline"] for v in compared} == {first}
+    beside = [f for v in compared for f in v["findings"] if f["adjudicator"] == "identity"]
+    assert {f["outcome"] for f in beside} == {"PASS"}, beside
+
+
 def test_the_example_adjudicator_has_judged(reader: Reader) -> None:
     follow(reader, DOCS / "adjudicators.md")
     verdict = max((reader.folder / "runs").glob("*/verdicts/*-mine/verdict.json"))
