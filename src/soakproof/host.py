@@ -45,8 +45,13 @@ def boot_id() -> str | None:
 
 
 def file_identity(path: str, whole: int = 2 << 30) -> dict[str, Any] | None:
-    """Size and SHA-256 of a file; over ``whole`` bytes the digest of its first and last MiB, said as that."""
+    """Size and SHA-256 of a file; over ``whole`` bytes the digest of its first and last MiB, said as that.
+
+    None where it cannot be read, and for what is no plain file: a server may name a device without an end.
+    """
     try:
+        if not os.path.isfile(path):
+            return None
         size = os.path.getsize(path)
         with open(path, "rb") as file:
             if size <= whole:
@@ -59,7 +64,7 @@ def file_identity(path: str, whole: int = 2 << 30) -> dict[str, Any] | None:
             file.seek(-(1 << 20), os.SEEK_END)
             ends += file.read()
         return {"path": path, "bytes": size, "sha256_of_ends": hashlib.sha256(ends).hexdigest()}
-    except OSError:
+    except (OSError, ValueError):
         return None
 
 
@@ -67,7 +72,7 @@ def executable_identity(pid: int) -> dict[str, Any] | None:
     """The program of a process of this host, by its file."""
     try:
         path = psutil.Process(pid).exe()
-    except psutil.Error:
+    except (psutil.Error, ValueError, OverflowError):
         return None
     return file_identity(path)
 

@@ -6,9 +6,12 @@ list of one, or an empty list, or missing. An idle slot keeps the counters of it
 nothing and are not passed on.
 """
 
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from soakproof.plain import plain
 
 _IDLE_WORDS = {"idle", "available", "free"}
 _BUSY_WORDS = {"processing", "processing_prompt", "started", "done_prompt", "generating", "busy"}
@@ -39,14 +42,14 @@ def parse_slots(document: Any) -> tuple[Slot, ...]:
     return tuple(_slot(key, entry) for key, entry in _entries(document))
 
 
-def _entries(document: Any) -> list[tuple[Any, Any]]:
-    """Each slot with the key that it stood under, None in a list."""
+def _entries(document: Any, wrappers: int = 2) -> list[tuple[Any, Any]]:
+    """Each slot with the key that it stood under, None in a list; found within so many ``wrappers``."""
     if isinstance(document, Sequence) and not isinstance(document, (str, bytes)):
         return [(None, entry) for entry in document]
     if isinstance(document, Mapping) and document:
         for wrapper in ("slots", "data"):
-            if wrapper in document:
-                return _entries(document[wrapper])
+            if wrapper in document and wrappers:
+                return _entries(document[wrapper], wrappers - 1)
         return list(document.items())
     raise _unknown("expected a list of slots", document)
 
@@ -108,4 +111,4 @@ def _natural(value: Any) -> int | None:
 
 
 def _unknown(expected: str, found: Any) -> UnknownShapeError:
-    return UnknownShapeError(f"{expected}, found {str(found)[:_SAMPLE]}")
+    return UnknownShapeError(f"{expected}, found {plain(reprlib.repr(found), _SAMPLE)}")

@@ -137,11 +137,32 @@ def test_hosts_as_people_write_them(host: str, base: str, prefix: str | None):
 
 
 @pytest.mark.parametrize(
-    "host", ["localhost:13305", "ftp://x", "http://", "http://x:99999", "http://x/chat", ""]
+    "host",
+    [
+        *("localhost:13305", "ftp://x", "http://", "http://x:99999", "http://x:0", "http://x/chat", ""),
+        *(
+            "http://[::1",
+            "http://[x]",
+            "http://.",
+            "http://a..b",
+            "http://" + "a" * 70,
+            "http://xn--" + "a" * 70,
+        ),
+        *(
+            "http://user:word@x",
+            "http://x?key=word",
+            "http://x#here",
+            "http://a b",
+            "http://\x1b[2Jx",
+            "http://\ud800",
+        ),
+    ],
 )
 def test_what_is_no_address_is_refused(host: str):
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError) as caught:
         split_host(host)
+    assert str(caught.value).replace("\n", "").isprintable()
+    assert "word" not in str(caught.value)
 
 
 def test_loopback_is_local_and_a_documentation_address_is_not():

@@ -1,12 +1,19 @@
 """Watching a slot being freed, under trio; `soakproof.release` says when to ask and what it means."""
 
+from typing import Any
+
 import httpx
 import trio
 
 from soakproof.clock import RunClock
+from soakproof.plain import plain
+from soakproof.reading.lenient import parse
 from soakproof.release import NOWHERE, Search
 from soakproof.scenario import Release, Released
-from soakproof.slots import Slot, UnknownShapeError, parse_slots
+from soakproof.slots import Slot, parse_slots
+
+_WITHIN_S = 5.0
+_BODY_LIMIT = 8 << 20
 
 
 class SlotsReader:
@@ -21,13 +28,23 @@ class SlotsReader:
         """The slots now. Raises ValueError, in words, when they cannot be seen."""
         if self._url is None:
             raise ValueError(NOWHERE)
-        try:
-            response = await self._client.get(self._url)
+        with trio.move_on_after(_WITHIN_S):
+            try:
+                return parse_slots(await self._document(self._url))
+            except (httpx.HTTPError, ValueError) as error:
+                raise ValueError(f"/slots: {plain(error, 300) or type(error).__name__}") from error
+        raise ValueError(f"/slots: no whole answer within {_WITHIN_S:g} s")
+
+    async def _document(self, url: str) -> Any:
+        async with self._client.stream("GET", url) as response:
             if response.status_code != 200:
-                raise ValueError(f"/slots answered {response.status_code}")
-            return parse_slots(response.json())
-        except (httpx.HTTPError, UnknownShapeError) as error:
-            raise ValueError(f"/slots: {error or type(error).__name__}") from error
+                raise ValueError(f"answered {response.status_code}")
+            body = bytearray()
+            async for part in response.aiter_bytes():
+                body += part
+                if len(body) > _BODY_LIMIT:
+                    raise ValueError(f"an answer of more than {_BODY_LIMIT >> 20} MiB")
+        return parse(body.decode("utf-8", "replace"))[0]
 
     async def released(self, wanted: Released, stopped: trio.Event) -> Release:
         """Wait until no busy slot carries the exchange's seed, for as long as ``within`` allows."""

@@ -4,14 +4,17 @@ import time
 from typing import Any
 
 import gevent
-import httpx
 
 from soakproof.clock import RunClock
+from soakproof.plain import plain
 from soakproof.release import NOWHERE, Search
 from soakproof.scenario import Release, Released
-from soakproof.slots import Slot, UnknownShapeError, parse_slots
+from soakproof.slots import Slot, parse_slots
 from soakproof.target import Target
+from soakproof.target.asking import Answer, Asking, NoAnswerError
 from soakproof.target.health import backend_of
+
+_WITHIN_S = 5.0
 
 
 class SlotsReader:
@@ -23,33 +26,28 @@ class SlotsReader:
         self._url = url
         self._target = target
         self._clock = clock
-        self._client = httpx.Client(
-            headers={**headers, "Connection": "close"},
-            timeout=5.0,
-            limits=httpx.Limits(max_keepalive_connections=0),
-            trust_env=False,
-        )
+        self._asking = Asking(target.base_url if target else (url or "").removesuffix("/slots"), headers)
 
     def read(self) -> tuple[Slot, ...]:
         """The slots now. Raises ValueError, in words, when they cannot be seen."""
         if self._url is None:
             raise ValueError(NOWHERE)
         try:
-            response = self._get(self._url)
-            if response.status_code != 200:
-                raise ValueError(f"/slots answered {response.status_code}")
-            return parse_slots(response.json())
-        except (httpx.HTTPError, UnknownShapeError) as error:
-            raise ValueError(f"/slots: {error or type(error).__name__}") from error
+            answer = self._get(self._url)
+            if answer.status != 200:
+                raise ValueError(f"answered {answer.status}")
+            return parse_slots(answer.json())
+        except (NoAnswerError, ValueError) as error:
+            raise ValueError(f"/slots: {plain(error, 300)}") from error
 
-    def _get(self, url: str) -> httpx.Response:
+    def _get(self, url: str) -> Answer:
         try:
-            return self._client.get(url)
-        except httpx.ConnectError:
+            return self._asking.get(url, _WITHIN_S)
+        except NoAnswerError:
             self._url = self._moved() or url
             if self._url == url:
                 raise
-            return self._client.get(self._url)
+            return self._asking.get(self._url, _WITHIN_S)
 
     def _moved(self) -> str | None:
         """Where the backend's slots are now, by the front's health document."""
@@ -57,8 +55,8 @@ class SlotsReader:
         if target is None or target.kind != "lemonade" or not target.local:
             return None
         try:
-            health = self._client.get(f"{target.base_url}{target.prefix}/health").json()
-        except (httpx.HTTPError, ValueError):
+            health = self._asking.get(f"{target.base_url}{target.prefix}/health", _WITHIN_S).json()
+        except (NoAnswerError, ValueError):
             return None
         backend = backend_of(health, target.identity.get("model_resolved"), target.model)
         return f"{backend}/slots" if backend else None
@@ -79,7 +77,7 @@ class SlotsReader:
             gevent.sleep(search.pause(asked_ns))
 
     def close(self) -> None:
-        self._client.close()
+        self._asking.close()
 
 
 def await_idle_slots(reader: SlotsReader, within: float = 10.0) -> dict[str, Any]:

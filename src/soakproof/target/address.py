@@ -2,31 +2,70 @@
 
 import ipaddress
 import socket
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import psutil
 
 from soakproof.errors import UsageError
+from soakproof.plain import plain
+from soakproof.watch.settings import is_loopback
 
 PREFIXES = ("/v1", "/api/v1")
 
 
 def split_host(host: str) -> tuple[str, str | None]:
     """``http://host:port`` and the prefix that the address ended in, if any."""
-    parts = urlsplit(host)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise UsageError(f"--host: {host!r} is not an address", "write it as http://localhost:13305")
+    parts = _parts(host)
+    if parts is None:
+        raise UsageError(f"--host: {plain(host)!r} is not an address", "write it as http://localhost:13305")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise UsageError(
+            "--host: the address has a user, a query or a fragment, and none is sent",
+            "give the server's root: http://localhost:13305; a key goes into --api-key",
+        )
     path = parts.path.rstrip("/")
     if path and path not in ("/v0", "/api/v0", *PREFIXES):
         raise UsageError(
-            f"--host: {host!r} has the path {path!r}", "give the server's root: http://localhost:13305"
+            f"--host: {plain(host)!r} has the path {plain(path)!r}",
+            "give the server's root: http://localhost:13305",
         )
     try:
         port = parts.port
     except ValueError:
-        raise UsageError(f"--host: {host!r} has a port that is no port", "a port is 1 to 65535") from None
-    name = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{name}" + (f":{port}" if port else ""), path or None
+        port = 0
+    if port == 0:
+        raise UsageError(f"--host: {plain(host)!r} has a port that is no port", "a port is 1 to 65535")
+    return _root(parts, port), path or None
+
+
+def backend_root(url: object) -> str | None:
+    """The root of a backend's address, where that can only be this host's own; None for anything else.
+
+    It is what a server said, and a server that names another host does not have it asked.
+    """
+    parts = _parts(url.strip()) if isinstance(url, str) else None
+    if parts is None or parts.path.rstrip("/") not in ("", "/v1") or not is_loopback(f"//{parts.netloc}"):
+        return None
+    try:
+        return _root(parts, parts.port)
+    except ValueError:
+        return None
+
+
+def _parts(url: str) -> SplitResult | None:
+    """The parts of an http address with a host name that can be looked up; None for anything else."""
+    try:
+        parts = urlsplit(url)
+        (parts.hostname or "").encode("idna")
+    except ValueError:  # which a name that cannot be is, too
+        return None
+    named = bool(parts.hostname) and url.isprintable() and " " not in url
+    return parts if named and parts.scheme in ("http", "https") else None
+
+
+def _root(parts: SplitResult, port: int | None) -> str:
+    name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{name}" + (f":{port}" if port else "")
 
 
 def is_local(url: str) -> bool:
@@ -34,7 +73,7 @@ def is_local(url: str) -> bool:
     name = urlsplit(url).hostname or ""
     try:
         addresses = {str(info[4][0]) for info in socket.getaddrinfo(name, None)}
-    except OSError:
+    except (OSError, UnicodeError):
         return False
     own = {a.address.split("%")[0] for all_of in psutil.net_if_addrs().values() for a in all_of}
     return any(ipaddress.ip_address(a.split("%")[0]).is_loopback or a in own for a in addresses)

@@ -1,58 +1,55 @@
 """Asking a server what it is and whether it will do, before any load.
 
-Blocking, by httpx: a few requests. Lemonade and a bare llama.cpp server are told apart by asking. Of a
-Lemonade on this host the backend is asked as well; a backend address of another host is not.
+Blocking: a few requests. Lemonade and a bare llama.cpp server are told apart by asking. Of a Lemonade on
+this host the backend is asked as well; a backend address of another host is not. Whatever a server says, in
+whatever shape, ends in a Target or in a UsageError.
 """
 
+import contextlib
 import hashlib
-import re
 from typing import Any, Literal
 
-import httpx
-
 from soakproof.errors import UsageError
+from soakproof.plain import plain
 from soakproof.slots import UnknownShapeError, parse_slots
-from soakproof.target.address import PREFIXES, is_local, listener, split_host
+from soakproof.target.address import PREFIXES, backend_root, is_local, listener, split_host
+from soakproof.target.asking import Answer, Asking, NoAnswerError
 from soakproof.target.credentials import KEY_VARIABLES, Credentials
-from soakproof.target.health import entry_of, models
+from soakproof.target.health import count, entry_of, kept, model_names, models, name_of, pid_of
 from soakproof.target.identity import Target
+from soakproof.target.tokens import SAMPLE, in_usage, tokenized
 
-_SAMPLE = "\n".join(  # mostly what the long prompts are made of: registers of records
-    (
-        "Below is a register of records.",
-        "Record 0142: station Marlow, keeper Celia, code K7QD-92MX, status open.",
-        "Record 0143: station Wharfe, keeper Jonas, code 4TZA-PL8C, status pending.",
-        "Record 0144: station Otterby, keeper Hana, code W3NE-J6RS, status closed.",
-        "Record 0145: station Zennor, keeper Edwin, code GX2H-5BVK, status review.",
-        "Write a long continuous report about the stations above.",
-    )
-)
+_LOADING_S = 600.0  # a large model may take that long to be loaded for its first request
 
 
 def examine(host: str, model: str | None, credentials: Credentials, *, timeout: float = 30.0) -> Target:
     """Ask a server what it is and whether it will do. Raises UsageError with what to do instead.
 
-    Sends one request of one token, so that the model is loaded and its identity can be read.
+    Sends one request of one token, so that the model is loaded and its identity can be read. ``timeout``
+    seconds are what every other question may take.
     """
     base, given_prefix = split_host(host)
-    with httpx.Client(
-        base_url=base,
-        timeout=httpx.Timeout(timeout, connect=5.0),
-        headers={**credentials.headers, "Accept-Encoding": "identity", "Connection": "close"},
-        limits=httpx.Limits(max_keepalive_connections=0),
-        trust_env=False,
-    ) as client:
-        return _Examination(client, base, given_prefix, model).target()
+    if model is not None and not model.isprintable():
+        raise UsageError(f"--model: {plain(model, 80)} is not the name of a model")
+    asking = Asking(base, credentials.headers)
+    try:
+        return _Examination(asking, base, given_prefix, model, bool(credentials.key), timeout).target()
+    finally:
+        asking.close()
 
 
 class _Examination:
     """The questions, in order."""
 
-    def __init__(self, client: httpx.Client, base: str, prefix: str | None, model: str | None) -> None:
-        self.client = client
+    def __init__(
+        self, asking: Asking, base: str, prefix: str | None, model: str | None, keyed: bool, timeout: float
+    ) -> None:
+        self.asking = asking
         self.base = base
         self.prefix = prefix
         self.wanted = model
+        self.keyed = keyed
+        self.timeout = timeout
         self.remarks: list[str] = []
 
     def target(self) -> Target:
@@ -72,33 +69,32 @@ class _Examination:
 
     def _json(self, path: str, base: str = "") -> Any:
         """The JSON that a path answers with status 200, or None. Raises UsageError when nobody answers."""
-        response = self._get(path, base)
-        if response is None or response.status_code != 200:
+        answer = self._get(path, base)
+        if answer is None or answer.status != 200:
             return None
         try:
-            return response.json()
+            return answer.json()
         except ValueError:
             return None
 
-    def _get(self, path: str, base: str = "") -> httpx.Response | None:
+    def _get(self, path: str, base: str = "") -> Answer | None:
         try:
-            response = self.client.get(f"{base}{path}" if base else path)
-        except httpx.HTTPError as error:
+            answer = self.asking.get(f"{base or self.base}{path}", self.timeout)
+        except NoAnswerError as error:
             if base:  # the backend is optional
                 return None
             raise UsageError(
-                f"--host: {self.base} does not answer: {_words(error)}",
+                f"--host: {self.base} does not answer: {plain(error)}",
                 "is the server up, and is this its address? Lemonade's default is http://localhost:13305",
             ) from error
-        if response.status_code in (401, 403):
-            raise self._unauthorized(response)
-        return response
+        if not base and answer.status in (401, 403):
+            raise self._unauthorized(answer)
+        return answer
 
-    def _unauthorized(self, response: httpx.Response) -> UsageError:
-        given = "Authorization" in self.client.headers
-        problem = "refuses the API key that was given" if given else "wants an API key"
+    def _unauthorized(self, answer: Answer) -> UsageError:
+        problem = "refuses the API key that was given" if self.keyed else "wants an API key"
         return UsageError(
-            f"--host: {self.base} {problem} (status {response.status_code})",
+            f"--host: {self.base} {problem} (status {answer.status})",
             f"give --api-key, or set {' or '.join(KEY_VARIABLES)}",
         )
 
@@ -107,77 +103,69 @@ class _Examination:
     def _lemonade(self, health: dict[str, Any]) -> Target:
         model = self._choose_lemonade_model(health)
         resolved = self._ask_one_token(model)
-        loaded = self._json(f"{self.prefix}/health") or health
+        again = self._json(f"{self.prefix}/health")
+        loaded = again if isinstance(again, dict) else health
         entry = entry_of(loaded, resolved, model)
         local = is_local(self.base)
-        backend = str(entry["backend_url"]).removesuffix("/v1") if entry.get("backend_url") else None
-        if backend and not local:
-            self.remarks.append(
-                "the backend listens on the server's own loopback: slots are read through Lemonade"
-            )
+        backend = backend_root(entry.get("backend_url"))
+        if entry.get("backend_url") and not (backend and local):
+            self.remarks.append("the backend cannot be reached from here: slots are read through Lemonade")
         seen_at = backend if local else None
         slots_url = f"{seen_at}/slots" if seen_at else f"{self.base}{self.prefix}/slots"
         identity = {
             "version": loaded.get("version"),
-            "model_resolved": entry.get("model_name") or resolved,
+            "model_resolved": name_of(entry.get("model_name")) or resolved,
             "checkpoint": entry.get("checkpoint"),
             "recipe": entry.get("recipe"),
             "recipe_options": entry.get("recipe_options"),
             "launch_command": entry.get("launch_command"),
             "device": entry.get("device"),
-            "models_loaded": [m.get("model_name") for m in models(loaded)],
+            "models_loaded": model_names(models(loaded)),
             "max_models": loaded.get("max_models"),
         }
-        return self._finish("lemonade", model, local, slots_url, seen_at, entry.get("pid"), identity, entry)
+        return self._finish("lemonade", model, local, slots_url, seen_at, pid_of(entry), identity, entry)
 
     def _choose_lemonade_model(self, health: dict[str, Any]) -> str:
         if self.wanted:
             return self.wanted
-        loaded = [
-            m["model_name"] for m in models(health) if m.get("type", "llm") == "llm" and m.get("model_name")
-        ]
+        loaded = model_names(m for m in models(health) if m.get("type", "llm") == "llm")
         if len(loaded) == 1:
-            return str(loaded[0])
-        here = ", ".join(loaded) if loaded else "none is loaded"
+            return loaded[0]
+        here = f"{_listed(loaded)} loaded" if loaded else "none is loaded"
         raise UsageError(
             f"--model is missing: Lemonade serves many models ({here})",
             f"choose one: --model NAME; it has: {self._names()}",
         )
 
     def _names(self) -> str:
-        document = self._json(f"{self.prefix}/models")
-        data = document.get("data") if isinstance(document, dict) else None
-        names = [str(m.get("id")) for m in data if isinstance(m, dict)] if isinstance(data, list) else []
-        return (
-            ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "") or "no models"
-        )
+        return _listed(model_names(_data(self._json(f"{self.prefix}/models")) or (), "id")) or "no models"
 
     # -- bare llama.cpp
 
     def _llamacpp(self) -> Target:
-        response = self._get("/health")
-        assert response is not None
-        if response.status_code == 503:
+        answer = self._get("/health")
+        assert answer is not None
+        if answer.status == 503:
             raise UsageError(
                 f"--host: {self.base} is still loading its model", "wait until /health answers 200"
             )
-        if "html" in response.headers.get("content-type", ""):
+        if "html" in answer.content_type:
             raise UsageError(
                 f"--host: {self.base} answers HTML: it is no LLM server", "is the port the right one?"
             )
-        listed = self._json(f"{self.prefix or '/v1'}/models")
-        if not isinstance(listed, dict) or not isinstance(listed.get("data"), list):
+        listed = _data(self._json(f"{self.prefix or '/v1'}/models"))
+        if listed is None:
             raise UsageError(
                 f"--host: {self.base} is no LLM server that is known here: it has no health document of "
-                f"Lemonade's and no /v1/models (/health answered {response.status_code})",
+                f"Lemonade's and no /v1/models (/health answered {answer.status})",
                 "soakproof tests Lemonade and llama.cpp's server",
             )
         self.prefix = self.prefix or "/v1"
-        names = [str(m.get("id")) for m in listed["data"] if isinstance(m, dict)]
+        names = model_names(listed, "id")
         model = self.wanted or (names[0] if names else "default")
         if self.wanted and names and self.wanted not in names:
             raise UsageError(
-                f"--model: {self.base} has no model {self.wanted!r}", f"it has: {', '.join(names[:20])}"
+                f"--model: {self.base} has no model {self.wanted!r}", f"it has: {_listed(names)}"
             )
         self._ask_one_token(model)
         identity = {"model_resolved": names[0] if names else None}
@@ -189,30 +177,25 @@ class _Examination:
 
     def _ask_one_token(self, model: str) -> str | None:
         """Send the smallest request: the model is there, loaded, and we may use it. Its name as answered."""
-        body = {
-            "model": model,
-            "messages": [{"role": "user", "content": "Repeat exactly: ok"}],
-            "max_tokens": 1,
-        }
         try:
-            response = self.client.post(f"{self.prefix}/chat/completions", json=body, timeout=600)
-        except httpx.HTTPError as error:
-            raise UsageError(f"--host: {self.base} broke off a chat request: {_words(error)}") from error
-        if response.status_code == 404:
+            answer = self._post(_one_token(model, "Repeat exactly: ok"))
+        except NoAnswerError as error:
+            raise UsageError(f"--host: {self.base} broke off a chat request: {plain(error)}") from error
+        if answer.status == 404:
             raise UsageError(f"--model: {self.base} has no model {model!r}", f"it has: {self._names()}")
-        if response.status_code in (401, 403):
-            raise self._unauthorized(response)
+        if answer.status in (401, 403):
+            raise self._unauthorized(answer)
         try:
-            document = response.json()
+            document = answer.json()
         except ValueError:
             document = None
-        if response.status_code != 200 or not isinstance(document, dict) or not document.get("choices"):
-            told = re.sub(r"[^\x20-\x7e]+", " ", response.text)[:300]
-            raise UsageError(
-                f"--model: {model!r} does not answer a chat request: {response.status_code} {told}"
-            )
-        named = document.get("model")
-        return str(named) if named else None
+        if answer.status != 200 or not isinstance(document, dict) or not document.get("choices"):
+            told = plain(answer.text, 300)
+            raise UsageError(f"--model: {model!r} does not answer a chat request: {answer.status} {told}")
+        return name_of(document.get("model"))
+
+    def _post(self, body: dict[str, Any]) -> Answer:
+        return self.asking.post(f"{self.base}{self.prefix}/chat/completions", body, _LOADING_S)
 
     def _finish(
         self,
@@ -221,7 +204,7 @@ class _Examination:
         local: bool,
         slots_url: str,
         backend: str | None,
-        pid: Any,
+        pid: int | None,
         identity: dict[str, Any],
         entry: dict[str, Any],
     ) -> Target:
@@ -242,8 +225,8 @@ class _Examination:
             chars_per_token=self._chars_per_token(backend, model),
             slots_url=url,
             backend_url=backend,
-            backend_pid=pid if isinstance(pid, int) else None,
-            identity=identity,
+            backend_pid=pid,
+            identity={name: kept(value) for name, value in identity.items()},
             remarks=tuple(self.remarks),
         )
 
@@ -257,36 +240,43 @@ class _Examination:
         context = next((s.context for s in seen if s.context), None)
         if seen and context:
             return len(seen), context, url
-        options = entry.get("recipe_options") or {}
-        window = entry.get("max_context_window") or options.get("ctx_size") or 4096
+        options = entry.get("recipe_options")
+        told = options.get("ctx_size") if isinstance(options, dict) else None
+        window = count(entry.get("max_context_window")) or count(told) or 4096
         if not seen:
             self.remarks.append(
                 f"{url} does not show slots: one slot is assumed, and cancels cannot be judged"
             )
-        return max(len(seen), 1), int(context or window), url if seen else None
+        return max(len(seen), 1), context or window, url if seen else None
 
     def _chars_per_token(self, backend: str | None, model: str) -> float:
-        """Characters a token of our kind of text has, from /tokenize, else from a request's usage."""
-        if backend:
-            try:
-                tokens = self.client.post(f"{backend}/tokenize", json={"content": _SAMPLE}).json()["tokens"]
-                return len(_SAMPLE) / max(len(tokens), 1)
-            except (httpx.HTTPError, ValueError, KeyError, TypeError):
-                pass
-        body = {"model": model, "messages": [{"role": "user", "content": _SAMPLE}], "max_tokens": 1}
-        try:
-            usage = self.client.post(f"{self.prefix}/chat/completions", json=body, timeout=600).json()[
-                "usage"
-            ]
-            return max(0.5, len(_SAMPLE) / int(usage["prompt_tokens"]))
-        except (httpx.HTTPError, ValueError, KeyError, TypeError, ZeroDivisionError):
-            self.remarks.append("characters a token: not told by the server, 2 are assumed")
-            return 2.0
+        """By the backend, else by the usage of a request for one token."""
+        found = tokenized(self.asking, backend, self.timeout) if backend else None
+        if found is None:
+            with contextlib.suppress(NoAnswerError):
+                found = in_usage(self._post(_one_token(model, SAMPLE)))
+        if found is None:
+            self.remarks.append(
+                "characters a token: not told by the server in a way to be believed, 2 are assumed"
+            )
+        return found or 2.0
+
+
+def _one_token(model: str, text: str) -> dict[str, Any]:
+    """The smallest request."""
+    return {"model": model, "messages": [{"role": "user", "content": text}], "max_tokens": 1}
+
+
+def _data(document: Any) -> list[Any] | None:
+    """The entries of a list of models as OpenAI's API has it; None for what is none."""
+    data = document.get("data") if isinstance(document, dict) else None
+    return data if isinstance(data, list) else None
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return ", ".join(plain(name, 80) for name in names[:20]) + more
 
 
 def _short_digest(text: Any) -> str | None:
-    return hashlib.sha256(text.encode()).hexdigest()[:16] if isinstance(text, str) else None
-
-
-def _words(error: httpx.HTTPError) -> str:
-    return str(error) or type(error).__name__
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16] if isinstance(text, str) else None

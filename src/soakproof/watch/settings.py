@@ -95,10 +95,10 @@ def load_config(given: str) -> WatchConfig:
 
 def is_loopback(url: str) -> bool:
     """Whether an address can only be this host's own."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
     try:
+        host = urlsplit(url).hostname or ""
+        if host == "localhost" or host.endswith(".localhost"):
+            return True
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
