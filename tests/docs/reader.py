@@ -34,7 +34,8 @@ class Reader:
 
     folder: Path
     url: str
-    done: dict[tuple[str, int], int] = field(default_factory=dict)
+    done: dict[tuple[str, int], int] = field(default_factory=dict)  # (soak, which of its page): exit code
+    followed: dict[Path, int] = field(default_factory=dict)  # page: blocks that were commands to run
 
     def __post_init__(self) -> None:
         shutil.copytree(ROOT / "locustfiles", self.folder / "locustfiles")

@@ -22,7 +22,9 @@ def reader(tmp_path_factory: pytest.TempPathFactory, testbed: Testbed) -> Reader
 
 
 def follow(reader: Reader, page: Path) -> int:
-    """Do what a page says, from top to bottom; how many blocks were commands to run."""
+    """Do what a page says, from top to bottom, once; how many blocks were commands to run."""
+    if page in reader.followed:
+        return reader.followed[page]
     told: Counter[str] = Counter()
     run = 0
     for block in blocks(page):
@@ -31,6 +33,7 @@ def follow(reader: Reader, page: Path) -> int:
         elif block.tested and not block.after_a_kill:
             reader.follow(block, told)
             run += 1
+    reader.followed[page] = run
     return run
 
 
