@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -32,10 +32,8 @@ def spawn(
     *,
     log: Path | None = None,
     popen: Callable[..., "subprocess.Popen[bytes]"] = subprocess.Popen,
-    environment: Mapping[str, str] | None = None,
-    read_output: bool = True,
 ) -> "subprocess.Popen[bytes]":
-    """Start a child with a lifeline; its standard error goes to ``log``.
+    """Start a child with a lifeline; its standard error goes to ``log``, its output into a pipe.
 
     Under gevent pass ``gevent.subprocess.Popen``. The child calls `guard_lifeline` first thing.
     """
@@ -43,10 +41,10 @@ def spawn(
         return popen(
             list(command),
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE if read_output else errors,
+            stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
-            env={**os.environ, **(environment or {}), LIFELINE: str(os.getpid())},
+            env={**os.environ, LIFELINE: str(os.getpid())},
         )
 
 

@@ -7,7 +7,7 @@ None when it is unknown, never 0. `encode` and `decode` are each other's inverse
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import msgspec
 import orjson
@@ -81,7 +81,7 @@ class Opened:
     prompt_chars: int
     prompt_digest: str  # SHA-256 of the messages as sent
     secrets: tuple[str, ...] = ()  # nonces that its own prompt holds
-    cancel_planned: str | None = None  # such as "after 20 tokens"
+    cancel_planned: str | None = None  # such as "decode: after 20 token events"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,8 +241,6 @@ TAGS: Mapping[type, str] = {
     Event: "event",
 }
 TYPES: Mapping[str, type] = {tag: kind for kind, tag in TAGS.items()}
-
-R = TypeVar("R")
 
 
 def encode(record: Record) -> bytes:

@@ -1,15 +1,11 @@
-"""Lines of the kernel log in their three forms, and records that were lost between them."""
-
-from pathlib import Path
+"""Lines of the kernel log in both their forms, and records that were lost between them."""
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.watch.kernel_log import KmsgStream, Line, parse_dmesg, parse_journal, parse_kmsg
-
-CASES = Path(__file__).parent / "cases"
+from soakproof.watch.kernel_log import KmsgStream, Line, parse_journal, parse_kmsg
 
 
 def test_kmsg_record() -> None:
@@ -59,17 +55,6 @@ def test_journal_record() -> None:
     assert parse_journal(b"-- No entries --") is None
 
 
-def test_dmesg_lines() -> None:
-    lines = [parse_dmesg(line) for line in (CASES / "62-ring-reset-recovered.dmesg-T.txt").open()]
-    assert all(lines)
-    assert lines[4] == Line(
-        "amdgpu 0000:c3:00.0: ring comp_1.1.0 timeout, signaled seq=282498, emitted seq=282500"
-    )
-    assert parse_dmesg("[  950.000060] amdgpu: x") == Line("amdgpu: x")
-    assert parse_dmesg("kern  :err   : [  950.000060] amdgpu: x") == Line("amdgpu: x")
-    assert parse_dmesg("dmesg: read kernel buffer failed: Operation not permitted") is None
-
-
 def numbered(*sequences: int) -> bytes:
     return b"".join(b"4,%d,1,-;line %d\n" % (n, n) for n in sequences)
 
@@ -112,4 +97,3 @@ def test_any_bytes_are_survived(data: bytes) -> None:
         assert gap >= 0
         assert "\n" not in line.message
     parse_journal(data)
-    parse_dmesg(data.decode("utf-8", "replace"))

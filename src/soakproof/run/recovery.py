@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Literal
 
 import orjson
-import psutil
 
+from soakproof.children import is_alive
 from soakproof.errors import UsageError
 from soakproof.run.files import write_atomic
 from soakproof.run.loading import read_run
@@ -19,8 +19,8 @@ def being_written(run: Path) -> bool:
     """Whether the process that writes this run is still there, told by pid and start time."""
     try:
         owner = orjson.loads((run / ".writer").read_bytes()) if is_own(run / ".writer") else {}
-        return bool(psutil.Process(owner["pid"]).create_time() == owner["created"])
-    except (OSError, ValueError, KeyError, TypeError, psutil.Error):
+        return is_alive(owner["pid"], owner["created"])
+    except (OSError, ValueError, KeyError, TypeError):
         return False
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from soakproof.errors import EXIT_ERROR, EXIT_OK
-from soakproof.testbed.launch import CONTEXT, Testbed
+from soakproof.testbed.launch import Testbed
 
 _LOOK = 0.5  # seconds between two looks at the pair
 
@@ -17,7 +17,6 @@ def run_alone(
     *,
     model: Path | None = None,
     slots: int = 2,
-    context: int = CONTEXT,
     port: int = 0,
     log_dir: Path | None = None,
     say: Callable[[str], None] = print,
@@ -29,7 +28,7 @@ def run_alone(
     logs = log_dir or Path(tempfile.mkdtemp(prefix="soakproof-testbed-"))
     with (
         _ended_by_signal() as ended,
-        Testbed.start(logs, model=model, slots=slots, context=context, port=port) as pair,
+        Testbed.start(logs, model=model, slots=slots, port=port) as pair,
     ):
         say(how_to_reach(pair))
         while not ended.wait(_LOOK):

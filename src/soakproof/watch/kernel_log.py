@@ -1,4 +1,4 @@
-r"""Lines of the kernel log, as /dev/kmsg, the journal and ``dmesg`` give them. Pure: no I/O.
+r"""Lines of the kernel log, as /dev/kmsg and the journal give them. Pure: no I/O.
 
     4,1004,950000048,-;amdgpu 0000:c3:00.0: ring comp_1.1.0 timeout, signaled seq=2, emitted seq=4
      SUBSYSTEM=pci
@@ -19,7 +19,6 @@ MESSAGE_LIMIT = 2000  # characters kept of one line
 
 _ESCAPE = re.compile(rb"\\x([0-9a-fA-F]{2})")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
-_DMESG = re.compile(r"^(?:\w+ *: *\w+ *: )?\[[^\]]*\] ?(?P<message>.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +79,6 @@ def _journal_text(message: Any) -> str | None:
 def _number(value: Any) -> int | None:
     text = str(value)
     return int(text[:19]) if text.isascii() and text.isdigit() else None
-
-
-def parse_dmesg(line: str) -> Line | None:
-    """The line of ``dmesg`` or ``dmesg -T``: what follows the time in brackets."""
-    match = _DMESG.match(line.rstrip("\n"))
-    return Line(message=clean(match["message"])) if match else None
 
 
 def clean(message: str) -> str:

@@ -43,14 +43,13 @@ class Watch:
         config: WatchConfig,
         *,
         popen: Callable[..., "subprocess.Popen[bytes]"] = subprocess.Popen,
-        patience: float = _READY_S,
     ) -> "Watch":
         """Start it for a run and wait until it watches. Raises SoakproofError, with its own words, if not."""
         config = dataclasses.replace(config, run=str(run_path))
         command = children.python("soakproof.watch", "--config", config.to_json())
         watch = cls(children.spawn(command, log=run_path / LOG, popen=popen), run_path / LOG)
         try:
-            ready = watch._until(lambda: bool(watch.latest()), patience)
+            ready = watch._until(lambda: bool(watch.latest()), _READY_S)
         except BaseException:  # such as the load's own end, which may come in here
             watch._end()
             raise
