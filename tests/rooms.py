@@ -158,7 +158,7 @@ _NEVER = {
     "gates/": ("load", "judge", "report", "cli"),
     "load/": ("gates", "judge", "judgement", "report", "cli"),
     "testbed/": ("load", "watch", "gates", "judge", "report", "cli", "scenario"),
-    "run.py": ("judge", "report", "load", "watch", "gates", "testbed", "cli"),
+    "run/": ("judge", "report", "load", "watch", "gates", "testbed", "cli"),
     "reading/": ("run", "load", "watch", "gates", "judge", "report", "testbed", "cli", "exchange"),
 }
 

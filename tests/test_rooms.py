@@ -20,7 +20,7 @@ def test_the_rule_is_kept(name: str) -> None:
 
 PLANTED: dict[str, list[tuple[str, str]]] = {
     "gevent and Locust in load/": [
-        ("src/soakproof/run.py", "import gevent"),
+        ("src/soakproof/run/writing.py", "import gevent"),
         ("src/soakproof/gates/driver.py", "from locust import events"),
         ("src/soakproof/watch/http.py", "def f():\n    import geventhttpclient.response"),
         ("src/soakproof/loading.py", "import gevent.socket"),
@@ -62,10 +62,10 @@ PLANTED: dict[str, list[tuple[str, str]]] = {
         ("src/soakproof/report/build.py", "from soakproof.load.session import Session"),
         ("src/soakproof/watch/service.py", "from soakproof.gates.driver import Driver"),
         ("src/soakproof/gates/driver.py", "from soakproof.load.transport import Flight"),
-        ("src/soakproof/run.py", "from soakproof.judge.finding import merge"),
+        ("src/soakproof/run/loading.py", "from soakproof.judge.finding import merge"),
     ],
     "absolute": [
-        ("src/soakproof/run.py", "from . import errors"),
+        ("src/soakproof/run/seal.py", "from . import errors"),
         ("src/soakproof/catalog.py", "import soakproof.scenarios.isolation"),
     ],
     "portable": [
@@ -82,7 +82,7 @@ ALLOWED: dict[str, list[tuple[str, str]]] = {
     ],
     "no I/O": [
         ("src/soakproof/judge/merge.py", "from pathlib import PurePath\nimport urllib.parse"),
-        ("src/soakproof/run.py", "import os\nopen('x')"),
+        ("src/soakproof/run/files.py", "import os\nopen('x')"),
     ],
     "plugins": [
         ("scenarios/mine.py", "import json\nfrom soakproof.scenario import Ask"),
