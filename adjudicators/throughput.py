@@ -37,10 +37,24 @@ class Throughput(Adjudicator):
     require_baseline: bool = False
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        planned = {str(k["name"]) for k in evidence.plan.get("kinds") or () if k.get("count")}
         for kind in self.kinds:
+            if planned and kind not in planned:
+                yield self._unplanned(kind)
+                continue
             yield self._rate(evidence, baseline, kind)
             for name in DESCRIBES:
                 yield from self._described(evidence, baseline, kind, METRICS[name])
+
+    def _unplanned(self, kind: str) -> Finding:
+        """Nothing can be said of a kind that the plan does not ask for; it decides where a policy insists."""
+        return finding(
+            self,
+            kind,
+            Outcome.INCONCLUSIVE,
+            f"The plan asks for no {kind}: no rate to judge.",
+            critical=self.require_baseline,
+        )
 
     def _rate(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Finding:
         ours, theirs = _values(evidence, kind, DECIDES), _values(baseline, kind, DECIDES)

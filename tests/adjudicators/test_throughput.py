@@ -1,7 +1,7 @@
 """Throughput: the same model's baseline, medians where there are few, an interval where there are enough."""
 
 import pytest
-from judging import adjudicate, evidence, exchange
+from judging import adjudicate, evidence, exchange, plan_kind
 
 from soakproof.judge import Outcome
 
@@ -104,3 +104,11 @@ def test_prompt_rate_and_first_token_time_are_described_and_decide_nothing() -> 
     assert (described.outcome, described.critical) == (Outcome.PASS, False)
     assert described.answer == "The median is 100 tokens/s, -66.7% against the baseline's."
     assert found["long_prose first_token_time"].critical is False
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_kind_that_the_plan_does_not_ask_for_decides_only_where_a_policy_insists(required) -> None:
+    cancels = evidence(plan={"kinds": [plan_kind("cancellation")]})
+    found = adjudicate("throughput", cancels, require_baseline=required)["long_prose"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, required)
+    assert found.answer == "The plan asks for no long_prose: no rate to judge."

@@ -11,7 +11,7 @@ _SECRET = ("api_key", "web_login", "tls_key")
 
 
 def add_arguments(parser: Any, plan: str) -> None:
-    """Add the options. Called for Locust's own parser, so that --help, config files and variables work.
+    """Add the options to Locust's own parser, so that its config files and LOCUST_ variables work for them.
 
     Options of a group stay out of the web UI, which would put the key into its page's source.
     """
