@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from soakproof.records import Exchange
+from soakproof.records import Check, CheckOutcome, Exchange
 
 NONCE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+_OUTCOMES: Mapping[bool | None, CheckOutcome] = {True: "pass", False: "fail", None: "unknown"}
 _NONCE = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
 
 
@@ -77,6 +78,20 @@ class Checked:
     grade: str
     reason: str
     exchanges: tuple[str, ...]
+
+    def record(self, *, node: str, t_ns: int, scenario: str, iteration: int) -> Check:
+        """The result as evidence has it."""
+        return Check(
+            node=node,
+            t_ns=t_ns,
+            scenario=scenario,
+            iteration=iteration,
+            name=self.name,
+            outcome=_OUTCOMES[self.outcome],
+            grade=self.grade,
+            reason=self.reason,
+            exchanges=self.exchanges,
+        )
 
 
 class IterationContext:

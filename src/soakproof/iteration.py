@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from soakproof.records import IterationEnd
+from soakproof.context import Checked, IterationContext
+from soakproof.records import Exchange, Failure, IterationEnd
 from soakproof.scenario import (
     Ask,
     AskFailed,
-    Checked,
     Finish,
-    IterationContext,
     Released,
     Reply,
     Scenario,
@@ -34,6 +33,17 @@ class Result:
     reason: str
     checked: tuple[Checked, ...]
     counts: dict[str, float]
+
+
+def passed(ask: Ask, exchange: Exchange) -> Exchange:
+    """An exchange as a scenario is handed it.
+
+    Raises AskFailed for one that did not succeed, unless it may fail; the run's stop is no such failure.
+    """
+    stopped = exchange.failure is Failure.STOPPED
+    if exchange.outcome == "ok" or (ask.may_fail and not stopped):
+        return exchange
+    raise AskFailed(exchange)
 
 
 class Stopped(BaseException):
@@ -66,7 +76,13 @@ class Stepper:
         return self._step(lambda: self._running().send(value))
 
     def fail(self, failed: AskFailed) -> Yield | None:
-        """Raise a failed request inside the scenario; what it wants next, or None at the end."""
+        """Raise a failed request inside the scenario; what it wants next, or None at the end.
+
+        One that the run's stop ended ends the iteration instead.
+        """
+        if failed.exchange.failure is Failure.STOPPED:
+            self.stop(failed.exchange.reason)
+            return None
         return self._step(lambda: self._running().throw(failed))
 
     def _running(self) -> Script:

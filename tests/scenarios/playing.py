@@ -13,7 +13,7 @@ from typing import Any
 
 from soakproof.catalog import Catalog
 from soakproof.context import IterationContext, Secrets, Surroundings, Traffic
-from soakproof.iteration import Result, Stepper
+from soakproof.iteration import Result, Stepper, passed
 from soakproof.records import Exchange
 from soakproof.request import opened
 from soakproof.scenario import (
@@ -235,10 +235,3 @@ def play(
         else:
             wanted = stepper.reply(value)
     return Played(stepper.result(), server.asks, server.exchanges, waits)
-
-
-def passed(ask: Ask, exchange: Exchange) -> Exchange:
-    """As a driver hands it over: a failed one is raised unless it may fail."""
-    if exchange.outcome != "ok" and not ask.may_fail:
-        raise AskFailed(exchange)
-    return exchange

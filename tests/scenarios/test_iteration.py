@@ -1,14 +1,14 @@
 """The stepper: every declared check exactly accounted for, however an iteration ends; broken files told."""
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from playing import AROUND, make, play
 
 from soakproof.context import IterationContext, Secrets
-from soakproof.iteration import Result, Stepper
+from soakproof.iteration import Result, Stepper, passed
 from soakproof.records import Exchange, Failure
 from soakproof.scenario import Ask, AskFailed, Scenario, Script, Together
 
@@ -31,10 +31,7 @@ def answer() -> Exchange:
 
 
 def failed() -> AskFailed:
-    fields = {name: getattr(answer(), name) for name in Exchange.__slots__}
-    return AskFailed(
-        Exchange(**fields | {"outcome": "fail", "failure": Failure.RESET, "reason": "the peer reset it"})
-    )
+    return AskFailed(replace(answer(), outcome="fail", failure=Failure.RESET, reason="the peer reset it"))
 
 
 def run(scenario: Scenario) -> Result:
@@ -116,6 +113,23 @@ def test_a_stop(replies: int) -> None:
     assert (result.end, result.reason) == ("stopped", "the run ends")
     assert told(result)["b"] == (None, "not reached: the run ends")
     assert told(result)["a"][0] is (True if replies else None)
+
+
+def test_a_request_that_the_stop_ended_stops_the_iteration_whether_it_may_fail_or_not() -> None:
+    ended = replace(answer(), outcome="unknown", failure=Failure.STOPPED, reason="the run ends")
+    with pytest.raises(AskFailed) as raised:
+        passed(Ask("x", may_fail=True), ended)
+    step = stepper(Half())
+    step.begin()
+    assert step.fail(raised.value) is None
+    assert (step.result().end, step.result().reason) == ("stopped", "the run ends")
+
+
+def test_a_failed_request_is_handed_over_where_it_may_fail() -> None:
+    broken = failed().exchange
+    assert passed(Ask("x", may_fail=True), broken) is broken
+    with pytest.raises(AskFailed):
+        passed(Ask("x"), broken)
 
 
 def test_a_stop_before_the_beginning_and_after_the_end() -> None:

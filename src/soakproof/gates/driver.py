@@ -18,7 +18,7 @@ from soakproof.exchange import Reading
 from soakproof.gates.nursery import open_plain_nursery
 from soakproof.gates.slots import SlotsReader
 from soakproof.gates.transport import Barrier, Flight, Flights, perform
-from soakproof.iteration import Result, Stepper
+from soakproof.iteration import Result, Stepper, passed
 from soakproof.plan import Bounds, Kind, prompt_tokens
 from soakproof.records import Exchange, Failure, Opened
 from soakproof.request import chat_body, opened
@@ -141,6 +141,11 @@ class _Flying:
     exchange: Exchange | None = None
     over: trio.Event = field(default_factory=trio.Event)
 
+    def passed(self) -> Exchange:
+        """Its exchange, once it is over. Raises AskFailed for one that failed and may not."""
+        assert self.exchange is not None, "an exchange that is over has its record"
+        return passed(self.ask, self.exchange)
+
 
 class _Iteration:
     """One iteration under way: its script and the requests that it has started."""
@@ -177,9 +182,6 @@ class _Iteration:
             try:
                 value = await self._carry_out(wanted)
             except AskFailed as failed:
-                if failed.exchange.failure is Failure.STOPPED:
-                    self._stepper.stop(failed.exchange.reason)
-                    return
                 wanted = self._stepper.fail(failed)
             else:
                 wanted = self._stepper.reply(value)
@@ -193,7 +195,7 @@ class _Iteration:
     async def _carry_out(self, wanted: Yield) -> Reply:
         match wanted:
             case Ask():
-                return _passed(wanted, await self._driver.send(self._open(wanted)))
+                return passed(wanted, await self._driver.send(self._open(wanted)))
             case Together(asks=asks):
                 return await self._together(asks)
             case Start(ask=ask):
@@ -201,7 +203,7 @@ class _Iteration:
             case Finish(started=started):
                 flying = self._started.pop(started.key)
                 await flying.over.wait()
-                return _passed(flying.ask, flying.exchange)
+                return flying.passed()
             case Released():
                 return await self._driver.slots.released(wanted, self._driver.stopped)
 
@@ -215,7 +217,7 @@ class _Iteration:
         async with open_plain_nursery() as nursery:
             for one in flying:
                 nursery.start_soon(self._fly, one)
-        return tuple(_passed(one.ask, one.exchange) for one in flying)
+        return tuple(one.passed() for one in flying)
 
     async def _start(self, ask: Ask) -> Started:
         flying = _Flying(ask, self._open(ask))
@@ -224,7 +226,7 @@ class _Iteration:
         self._nursery.start_soon(self._fly, flying)
         await flying.flight.first_token.wait()
         if flying.over.is_set():  # ended before, or at, its first token
-            _passed(ask, flying.exchange)
+            flying.passed()
         return Started(key)
 
     async def _fly(self, flying: _Flying) -> None:
@@ -233,12 +235,3 @@ class _Iteration:
         finally:
             flying.over.set()
             flying.flight.first_token.set()
-
-
-def _passed(ask: Ask, exchange: Exchange | None) -> Exchange:
-    """The exchange, or AskFailed when it did not succeed and may not fail."""
-    assert exchange is not None, "an exchange that is over has its record"
-    stopped = exchange.failure is Failure.STOPPED
-    if exchange.outcome == "ok" or (ask.may_fail and not stopped):
-        return exchange
-    raise AskFailed(exchange)

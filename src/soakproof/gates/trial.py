@@ -14,12 +14,11 @@ from soakproof.gates.nursery import open_plain_nursery
 from soakproof.gates.transport import make_client
 from soakproof.iteration import Result
 from soakproof.plan import Bounds, Kind
-from soakproof.records import Check, CheckOutcome, Exchange, Opened
+from soakproof.records import Check, Exchange, Opened
 from soakproof.scenario import Ask
 from soakproof.target import Credentials, Target
 
 _NODE = "try"
-_OUTCOMES: dict[bool | None, CheckOutcome] = {True: "pass", False: "fail", None: "unknown"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,17 +81,7 @@ class _Sink:
         self._teller.ended(record)
 
     def checked(self, checked: Checked) -> None:
-        check = Check(
-            node=_NODE,
-            t_ns=self._clock.now(),
-            scenario=self._kind,
-            iteration=self.number,
-            name=checked.name,
-            outcome=_OUTCOMES[checked.outcome],
-            grade=checked.grade,
-            reason=checked.reason,
-            exchanges=checked.exchanges,
-        )
+        check = checked.record(node=_NODE, t_ns=self._clock.now(), scenario=self._kind, iteration=self.number)
         self._told.add(checked.name)
         self._book.checks.append(check)
         self._teller.checked(check)

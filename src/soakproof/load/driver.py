@@ -14,7 +14,7 @@ from gevent.event import Event
 from soakproof.clock import RunClock
 from soakproof.context import IterationContext, Secrets, Surroundings, Traffic
 from soakproof.exchange import Reading
-from soakproof.iteration import Result, Stepper
+from soakproof.iteration import Result, Stepper, passed
 from soakproof.load.slots import SlotsReader
 from soakproof.load.transport import Endpoint, Flight, Sweeper, perform
 from soakproof.plan import Bounds, Kind, prompt_tokens
@@ -145,9 +145,6 @@ class _Iteration:
                 try:
                     value = self._carry_out(wanted)
                 except AskFailed as failed:
-                    if failed.exchange.failure is Failure.STOPPED:
-                        self._stepper.stop(failed.exchange.reason)
-                        break
                     wanted = self._stepper.fail(failed)
                 else:
                     wanted = self._stepper.reply(value)
@@ -160,14 +157,14 @@ class _Iteration:
     def _carry_out(self, wanted: Yield) -> Reply:
         match wanted:
             case Ask():
-                return _passed(wanted, self._exchange(wanted))
+                return passed(wanted, self._exchange(wanted))
             case Together(asks=asks):
                 return self._together(asks)
             case Start(ask=ask):
                 return self._start(ask)
             case Finish(started=started):
                 ask, greenlet = self._started.pop(started.key)
-                return _passed(ask, greenlet.get())
+                return passed(ask, greenlet.get())
             case Released():
                 return self._driver.slots.released(wanted)
 
@@ -190,10 +187,7 @@ class _Iteration:
         except BaseException:
             gevent.killall(greenlets)
             raise
-        answers = tuple(g.get() for g in greenlets)
-        for ask, answer in zip(asks, answers, strict=True):
-            _passed(ask, answer)
-        return answers
+        return tuple(passed(ask, greenlet.get()) for ask, greenlet in zip(asks, greenlets, strict=True))
 
     def _start(self, ask: Ask) -> Started:
         begun = Event()
@@ -202,7 +196,7 @@ class _Iteration:
         self._started[key] = (ask, greenlet)
         begun.wait()
         if greenlet.ready():  # ended before, or at, its first token
-            _passed(ask, greenlet.get())
+            passed(ask, greenlet.get())
         return Started(key)
 
     def _end_started(self) -> None:
@@ -210,11 +204,3 @@ class _Iteration:
         left = [greenlet for _, greenlet in self._started.values()]
         gevent.killall(left)
         self._started.clear()
-
-
-def _passed(ask: Ask, exchange: Exchange) -> Exchange:
-    """The exchange, or AskFailed when it did not succeed and may not fail."""
-    stopped = exchange.failure is Failure.STOPPED
-    if exchange.outcome == "ok" or (ask.may_fail and not stopped):
-        return exchange
-    raise AskFailed(exchange)

@@ -8,10 +8,9 @@ from soakproof.clock import RunClock, seconds
 from soakproof.errors import RecorderError
 from soakproof.iteration import Result
 from soakproof.plan import Kind
-from soakproof.records import Check, Event, Exchange, Failure, Iteration, Opened, Record, Sample
+from soakproof.records import Event, Exchange, Failure, Iteration, Opened, Record, Sample
 from soakproof.run import NodeWriter
 
-_OUTCOMES = {True: "pass", False: "fail", None: "unknown"}
 FireRequest = Callable[..., None]
 
 
@@ -65,21 +64,9 @@ class Recorder:
         """The iteration's checks and then itself."""
         now = self._clock.now()
         for checked in result.checked:
-            outcome = _OUTCOMES[checked.outcome]
-            self.counts[f"check {outcome}"] += 1
-            self._write(
-                Check(
-                    node=self.node,
-                    t_ns=now,
-                    scenario=kind.name,
-                    iteration=number,
-                    name=checked.name,
-                    outcome=outcome,  # type: ignore[arg-type]
-                    grade=checked.grade,
-                    reason=checked.reason,
-                    exchanges=checked.exchanges,
-                )
-            )
+            check = checked.record(node=self.node, t_ns=now, scenario=kind.name, iteration=number)
+            self.counts[f"check {check.outcome}"] += 1
+            self._write(check)
         self.counts["iterations"] += result.end == "completed"
         self._write(
             Iteration(
