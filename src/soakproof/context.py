@@ -40,6 +40,11 @@ class Secrets:
         return self.known(f"{exchange.text}\n{exchange.reasoning}") - frozenset(exchange.secrets)
 
 
+def estimated_tokens(characters: int, chars_per_token: float) -> int:
+    """About how many tokens a text of so many characters has."""
+    return int(characters / max(chars_per_token, 0.1))
+
+
 class Traffic:
     """Tokens that a run has put through the server: what may have pushed a history out of its caches.
 
@@ -47,13 +52,15 @@ class Traffic:
     """
 
     def __init__(self, chars_per_token: float) -> None:
-        self._chars_per_token = max(chars_per_token, 0.1)
+        self._chars_per_token = chars_per_token
         self.tokens = 0
 
     def add(self, exchange: Exchange) -> None:
         """Its usage; what the server did not tell (a cancelled request) is estimated."""
         prompt, answer = exchange.prompt_tokens, exchange.completion_tokens
-        self.tokens += int(exchange.prompt_chars / self._chars_per_token) if prompt is None else prompt
+        if prompt is None:
+            prompt = estimated_tokens(exchange.prompt_chars, self._chars_per_token)
+        self.tokens += prompt
         self.tokens += exchange.token_events if answer is None else answer
 
 

@@ -29,7 +29,7 @@ from soakproof.errors import UsageError
 from soakproof.scenario import Scenario
 from soakproof.settings import build, read_toml
 from soakproof.thresholds import parse
-from soakproof.units import Seconds, Tokens
+from soakproof.units import Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,8 +220,3 @@ def make_scenario(catalog: Catalog, kind: str, options: Mapping[str, Any], where
     except UsageError as error:
         raise UsageError(f"{where}: {kind}: {error.problem}", error.hint) from None
     return build(made, rest, f"{where}: [kind.{kind}]")
-
-
-def prompt_tokens(characters: int, chars_per_token: float) -> Tokens:
-    """An estimate of a prompt's size."""
-    return Tokens(characters / max(chars_per_token, 0.1))

@@ -1,12 +1,16 @@
-"""The chat request as it goes over the wire, and the record of its sending. No I/O."""
+"""The chat request as it goes over the wire, and the record of its sending; both drivers share it. No I/O."""
 
 import hashlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
-from soakproof.context import Secrets
-from soakproof.records import Opened
+from soakproof.context import IterationContext, Secrets, Surroundings, Traffic, estimated_tokens
+from soakproof.exchange import Reading
+from soakproof.records import Exchange, Opened
 from soakproof.scenario import Ask
 
 
@@ -65,3 +69,60 @@ def opened(
         secrets=tuple(sorted(secrets.known(prompt))),
         cancel_planned=str(ask.cancel) if ask.cancel else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that is about to be sent, and what will read its answer."""
+
+    record: Opened
+    body: bytes
+    reading: Reading
+    prompt_tokens: int  # estimated
+
+
+@dataclass(eq=False, kw_only=True)
+class Requests:
+    """All the requests of one node in one run: their numbers and seeds, their secrets and their tokens."""
+
+    node: str
+    model: str
+    around: Surroundings
+    seed: int  # the plan's, which every prompt is drawn by
+    first_seed: int  # request seeds count up from here, so that each is unique in the backend's /slots
+    redact: tuple[str, ...] = ()  # what no record may hold: the API key
+    _secrets: Secrets = field(default_factory=Secrets, init=False)
+    _numbers: Iterator[int] = field(default_factory=itertools.count, init=False)
+
+    def __post_init__(self) -> None:
+        self._traffic = Traffic(self.around.chars_per_token)
+
+    def context(self, kind: str, iteration: int) -> IterationContext:
+        """What a scenario of this kind is given for one iteration."""
+        return IterationContext(kind, iteration, self.seed, self.around, self._secrets, self._traffic)
+
+    def prepare(self, ask: Ask, kind: str, iteration: int, now_ns: int) -> Prepared:
+        """The next request, due and sent now."""
+        number = next(self._numbers)
+        record = opened(
+            ask,
+            id=f"{self.node}-{number}",
+            node=self.node,
+            scenario=kind,
+            iteration=iteration,
+            seed=self.first_seed + number,
+            model=self.model,
+            due_ns=now_ns,
+            sent_ns=now_ns,
+            secrets=self._secrets,
+        )
+        return Prepared(
+            record,
+            chat_body(ask, self.model, record.seed),
+            Reading(record, redact=self.redact),
+            estimated_tokens(record.prompt_chars, self.around.chars_per_token),
+        )
+
+    def ended(self, exchange: Exchange) -> None:
+        """Count what an exchange put through the server."""
+        self._traffic.add(exchange)

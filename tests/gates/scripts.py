@@ -8,6 +8,7 @@ from soakproof.catalog import Catalog
 from soakproof.context import IterationContext, Surroundings
 from soakproof.plan import Bounds, Kind, make_scenario
 from soakproof.records import Check, Exchange, Opened
+from soakproof.request import Requests
 from soakproof.scenario import After, Ask, Finish, Released, Scenario, Script, Start, Together
 from soakproof.units import Seconds
 
@@ -19,6 +20,13 @@ SHORT = Bounds(
     total=Seconds(20),
 )
 AROUND = Surroundings(slots=4, slot_context=4096, chars_per_token=3.0)
+
+
+def requests(**more: Any) -> Requests:
+    """Of the misbehaving server, unless ``more`` says otherwise."""
+    return Requests(
+        **{"node": "load", "model": "tiny", "around": AROUND, "seed": 1, "first_seed": 1000, **more}
+    )
 
 
 @dataclass(frozen=True)

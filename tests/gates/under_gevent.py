@@ -12,7 +12,7 @@ import gevent.pool
 gevent.monkey.patch_all()
 
 import orjson  # noqa: E402
-from scripts import AROUND, SHORT, Book, bundled_kinds, kinds, real_around  # noqa: E402
+from scripts import SHORT, Book, bundled_kinds, kinds, real_around, requests  # noqa: E402
 
 from soakproof.clock import RunClock  # noqa: E402
 from soakproof.load.driver import Driver  # noqa: E402
@@ -53,19 +53,17 @@ def testbed(url: str, backend: str) -> Iterator[str]:
         yield line(kind.name, book.told_of_a_real_server(result))
 
 
-def made(url: str, slots: SlotsReader, first_seed: int, **more: object) -> tuple[Driver, Book]:
+def made(
+    url: str, slots: SlotsReader, first_seed: int, bounds: Bounds = SHORT, **more: object
+) -> tuple[Driver, Book]:
     book = Book()
-    given = {"model": "tiny", "around": AROUND, "bounds": SHORT, **more}
-    endpoint = Endpoint(f"{url}/v1/chat/completions", {})
     driver = Driver(
-        node="load",
+        requests=requests(first_seed=first_seed, **more),
         clock=CLOCK,
-        endpoint=endpoint,
-        seed=1,
+        endpoint=Endpoint(f"{url}/v1/chat/completions", {}),
+        bounds=bounds,
         sink=book,
         slots=slots,
-        first_seed=first_seed,
-        **given,  # type: ignore[arg-type]
     )
     return driver, book
 

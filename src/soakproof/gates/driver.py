@@ -4,7 +4,7 @@ The same scenario over the same server gives the same records in both; tests hol
 """
 
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,15 +13,14 @@ import httpx
 import trio
 
 from soakproof.clock import RunClock
-from soakproof.context import Checked, IterationContext, Secrets, Surroundings, Traffic
-from soakproof.exchange import Reading
+from soakproof.context import Checked, IterationContext
 from soakproof.gates.nursery import open_plain_nursery
 from soakproof.gates.slots import SlotsReader
 from soakproof.gates.transport import Barrier, Flight, Flights, perform
 from soakproof.iteration import Result, Stepper, passed
-from soakproof.plan import Bounds, Kind, prompt_tokens
+from soakproof.plan import Bounds, Kind
 from soakproof.records import Exchange, Failure, Opened
-from soakproof.request import chat_body, opened
+from soakproof.request import Requests
 from soakproof.scenario import (
     Ask,
     AskFailed,
@@ -49,27 +48,19 @@ class Sink(Protocol):
 class Driver:
     """Runs iterations against one target. Use it inside ``async with driver.flying()``."""
 
-    node: str
+    requests: Requests
     clock: RunClock
     client: httpx.AsyncClient
     chat_url: str
     slots_url: str | None
-    model: str
-    around: Surroundings
     bounds: Bounds
-    seed: int
     sink: Sink
-    first_seed: int  # request seeds count up from here, so that each is unique in the backend's /slots
-    redact: tuple[str, ...] = ()  # strings that no record may hold
     flights: Flights = field(default_factory=Flights)
     stopped: trio.Event = field(default_factory=trio.Event)
     stop_reason: str = ""
-    _count: "Iterator[int]" = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         self.slots = SlotsReader(self.slots_url, self.client, self.clock)
-        self._secrets = Secrets()
-        self._traffic = Traffic(self.around.chars_per_token)
 
     @asynccontextmanager
     async def flying(self) -> AsyncIterator[None]:
@@ -81,7 +72,7 @@ class Driver:
 
     async def run(self, kind: Kind, number: int) -> Result:
         """One iteration, from its first request to its last check."""
-        context = IterationContext(kind.name, number, self.seed, self.around, self._secrets, self._traffic)
+        context = self.requests.context(kind.name, number)
         return await _Iteration(self, kind, number, context).play()
 
     def stop(self, reason: str) -> None:
@@ -93,24 +84,12 @@ class Driver:
 
     def open(self, kind: Kind, number: int, ask: Ask, barrier: Barrier | None = None) -> Flight:
         """A request that is about to be sent; its first record is written."""
-        count, now = next(self._count), self.clock.now()
-        record = opened(
-            ask,
-            id=f"{self.node}-{count}",
-            node=self.node,
-            scenario=kind.name,
-            iteration=number,
-            seed=self.first_seed + count,
-            model=self.model,
-            due_ns=now,
-            sent_ns=now,
-            secrets=self._secrets,
+        now = self.clock.now()
+        ready = self.requests.prepare(ask, kind.name, number, now)
+        self.sink.opened(ready.record, ask)
+        return Flight(
+            ask.role, ready.reading, self.bounds, ask.cancel, ready.prompt_tokens, now, ready.body, barrier
         )
-        self.sink.opened(record, ask)
-        estimate = prompt_tokens(record.prompt_chars, self.around.chars_per_token)
-        reading = Reading(record, redact=self.redact)
-        body = chat_body(ask, self.model, record.seed)
-        return Flight(ask.role, reading, self.bounds, ask.cancel, estimate, now, body, barrier)
 
     async def send(self, flight: Flight) -> Exchange:
         """Carry it out, whatever comes of it; its last record is written."""
@@ -128,7 +107,7 @@ class Driver:
         return exchange
 
     def _close(self, exchange: Exchange) -> None:
-        self._traffic.add(exchange)
+        self.requests.ended(exchange)
         self.sink.closed(exchange)
 
 

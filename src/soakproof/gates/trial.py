@@ -15,6 +15,7 @@ from soakproof.gates.transport import make_client
 from soakproof.iteration import Result
 from soakproof.plan import Bounds, Kind
 from soakproof.records import Check, Exchange, Opened
+from soakproof.request import Requests
 from soakproof.scenario import Ask
 from soakproof.target import Credentials, Target
 
@@ -107,19 +108,22 @@ async def _carry_out(trial: Trial, teller: Teller, book: Book) -> None:
     sink = _Sink(book, teller, clock, trial.kind.name)
     key = trial.credentials.key
     async with make_client(trial.credentials.headers) as client, open_plain_nursery() as nursery:
-        driver = Driver(
+        requests = Requests(
             node=_NODE,
+            model=trial.target.model,
+            around=trial.around,
+            seed=trial.seed,
+            first_seed=secrets.randbelow(1 << 11) << 20,
+            redact=(key,) if key else (),
+        )
+        driver = Driver(
+            requests=requests,
             clock=clock,
             client=client,
             chat_url=trial.target.chat_url,
             slots_url=trial.target.slots_url,
-            model=trial.target.model,
-            around=trial.around,
             bounds=trial.bounds,
-            seed=trial.seed,
             sink=sink,
-            first_seed=secrets.randbelow(1 << 11) << 20,
-            redact=(key,) if key else (),
         )
         nursery.start_soon(_stop_on_signal, driver, nursery.cancel_scope)
         nursery.start_soon(_tell_waiting, driver, teller)

@@ -5,21 +5,19 @@ Knows nothing of Locust: exchanges and checks go to a `Sink`, which writes them 
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import gevent
 from gevent.event import Event
 
 from soakproof.clock import RunClock
-from soakproof.context import IterationContext, Secrets, Surroundings, Traffic
-from soakproof.exchange import Reading
 from soakproof.iteration import Result, Stepper, passed
 from soakproof.load.slots import SlotsReader
 from soakproof.load.transport import Endpoint, Flight, Sweeper, perform
-from soakproof.plan import Bounds, Kind, prompt_tokens
+from soakproof.plan import Bounds, Kind
 from soakproof.records import Exchange, Failure, Opened
-from soakproof.request import chat_body, opened
+from soakproof.request import Requests
 from soakproof.scenario import (
     Ask,
     AskFailed,
@@ -45,27 +43,19 @@ class Sink(Protocol):
 class Driver:
     """Runs iterations against one target. One for a run; safe from any number of greenlets."""
 
-    node: str
+    requests: Requests
     clock: RunClock
     endpoint: Endpoint
-    model: str
-    around: Surroundings
     bounds: Bounds
-    seed: int
     sink: Sink
     slots: SlotsReader
-    first_seed: int  # request seeds count up from here, so that each is unique in the backend's /slots
-    redact: tuple[str, ...] = ()  # what no record may hold: the API key
-    secrets: Secrets = field(default_factory=Secrets)
-    _count: "itertools.count[int]" = field(default_factory=itertools.count)
 
     def __post_init__(self) -> None:
         self.sweeper = Sweeper(self.clock)
-        self._traffic = Traffic(self.around.chars_per_token)
 
     def run(self, kind: Kind, number: int) -> Result:
         """One iteration, from its first request to its last check."""
-        context = IterationContext(kind.name, number, self.seed, self.around, self.secrets, self._traffic)
+        context = self.requests.context(kind.name, number)
         return _Iteration(self, kind, number, Stepper(kind.scenario, context)).play()
 
     def stop(self, reason: str) -> None:
@@ -86,30 +76,16 @@ class Driver:
         first_token: Event | None = None,
     ) -> Exchange:
         """Send one request, whatever comes of it; both its records are written."""
-        count = next(self._count)
         now = self.clock.now()
-        seed = self.first_seed + count
-        record = opened(
-            ask,
-            id=f"{self.node}-{count}",
-            node=self.node,
-            scenario=kind.name,
-            iteration=number,
-            seed=seed,
-            model=self.model,
-            due_ns=now,
-            sent_ns=now,
-            secrets=self.secrets,
-        )
-        self.sink.opened(record)
-        reading = Reading(record, redact=self.redact)
-        estimate = prompt_tokens(record.prompt_chars, self.around.chars_per_token)
-        flight = Flight(reading, self.bounds, ask.cancel, estimate, now)
+        prepared = self.requests.prepare(ask, kind.name, number, now)
+        reading = prepared.reading
+        self.sink.opened(prepared.record)
+        flight = Flight(reading, self.bounds, ask.cancel, prepared.prompt_tokens, now)
         try:
             exchange = perform(
                 flight,
                 self.endpoint,
-                chat_body(ask, self.model, seed),
+                prepared.body,
                 self.clock,
                 self.sweeper,
                 ready=ready,
@@ -123,7 +99,7 @@ class Driver:
         return exchange
 
     def _close(self, exchange: Exchange) -> None:
-        self._traffic.add(exchange)
+        self.requests.ended(exchange)
         self.sink.closed(exchange)
 
 

@@ -35,6 +35,7 @@ from soakproof.load.tester import TesterSampler
 from soakproof.load.transport import Endpoint
 from soakproof.plan import Kind, Plan
 from soakproof.raw import raw_result
+from soakproof.request import Requests
 from soakproof.target import Credentials, Target, examine
 from soakproof.testbed.launch import Testbed
 from soakproof.watch.launch import Watch
@@ -144,18 +145,21 @@ class Session:
         headers = self.wishes.credentials.headers
         self.slots = SlotsReader(self.target.slots_url, headers, self.clock, self.target)
         self._stack.callback(self.slots.close)
-        self.driver = Driver(
+        requests = Requests(
             node=_NODE,
-            clock=self.clock,
-            endpoint=Endpoint(self.target.chat_url, headers),
             model=self.target.model,
             around=self.around,
-            bounds=self.plan.bounds,
             seed=self.plan.seed,
+            first_seed=secrets.randbelow(1 << 11) << 20,
+            redact=(self.wishes.credentials.key,) if self.wishes.credentials.key else (),
+        )
+        self.driver = Driver(
+            requests=requests,
+            clock=self.clock,
+            endpoint=Endpoint(self.target.chat_url, headers),
+            bounds=self.plan.bounds,
             sink=self.recorder,
             slots=self.slots,
-            redact=(self.wishes.credentials.key,) if self.wishes.credentials.key else (),
-            first_seed=secrets.randbelow(1 << 11) << 20,
         )
         self._stack.callback(self.driver.close)
         self.permits = Permits(self.target.slots)
