@@ -67,6 +67,12 @@ class Reading:
         """[DONE] or an error came: nothing that may still come changes the outcome."""
         return self._stream is not None and self._stream.settled
 
+    @property
+    def over_limit(self) -> bool:
+        """More came than is read of any response: it is over, and its connection may be closed."""
+        source = self._stream or self._document
+        return source is not None and source.over_limit
+
     def headers(self, t_ns: int, status: int, headers: Mapping[str, str]) -> None:
         """The head of the response, names in lower case. Interim ones (1xx) are passed over."""
         if status < 200:

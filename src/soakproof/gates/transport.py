@@ -152,6 +152,8 @@ async def _read(flight: Flight, response: httpx.Response, clock: RunClock) -> Ex
     async for data in response.aiter_raw():
         now = clock.now()
         reading.body(now, data)
+        if reading.over_limit:
+            break
         if reading.token_events:
             flight.first_token.set()
             if cut_at is not None and reading.token_events >= cut_at and not reading.finished:

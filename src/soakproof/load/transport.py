@@ -3,6 +3,7 @@
 Head and body leave in one write, so that a barrier before it means something. geventhttpclient's response
 is used as a parser only. The socket never waits with a timeout: the `Sweeper` looks at every exchange in
 flight ten times a second and ends those that are past their bound, which keeps the reading loop bare.
+A server that sends faster than we read never makes the socket wait, so the loop lets others have their turn.
 """
 
 import contextlib
@@ -25,6 +26,10 @@ from soakproof.scenario import After
 from soakproof.sweep import LOOK_EVERY, ending
 
 _BLOCK = 65536
+_TURN_NS = 20_000_000  # how long one stream may keep all others from theirs
+_WAITED_NS = 1_000_000  # a socket that took so long did wait, and the others had their turn
+_PAUSE_S = 0.0001  # of 0, gevent runs fifty turns before it looks at a socket or a timer
+_LONGEST_HEAD = 256 * 1024  # characters of headers, interim ones and trailers included
 
 
 class Endpoint:
@@ -80,13 +85,33 @@ class _Parser(HTTPResponse):
         super().__init__()
         self._reading = reading
         self._clock = clock
+        self._head = 0
         self.now = 0
+        self.at_end = False  # the connection was closed
+        self.whole = False  # the answer itself is: an interim response, which may come alone, is none
+
+    def _on_header_field(self, string: str) -> None:
+        self._in_head(string)
+        super()._on_header_field(string)
+
+    def _on_header_value(self, string: str) -> None:
+        self._in_head(string)
+        super()._on_header_value(string)
+
+    def _in_head(self, string: str) -> None:
+        self._head += len(string) + 1
+        if self._head > _LONGEST_HEAD:
+            raise HTTPParseError(f"headers of more than {_LONGEST_HEAD} bytes")
 
     def _on_headers_complete(self) -> int | bool | None:
         skip: int | bool | None = super()._on_headers_complete()
         if self.get_code() >= 200:
             self._reading.headers(self.now, self.get_code(), {k.lower(): str(v) for k, v in self.items()})
         return skip
+
+    def _on_message_complete(self) -> None:
+        super()._on_message_complete()
+        self.whole = self.get_code() >= 200
 
     def _on_body(self, buf: bytearray) -> None:
         self._reading.body(self.now, bytes(buf))
@@ -181,35 +206,58 @@ def perform(
 
 
 def _converse(flight: Flight, message: bytes, clock: RunClock, first_token: Event | None) -> Exchange:
-    reading, connection = flight.reading, flight.connection
-    assert connection is not None
-    parser = _Parser(reading, clock)
-    cut_at = flight.cancel.tokens if flight.cancel else None
-    zero, monotonic = clock.zero_ns, time.monotonic_ns
-    data = b"-"
+    assert flight.connection is not None
+    parser = _Parser(flight.reading, clock)
     try:
-        connection.sendall(message)
-        while not parser.message_complete:
-            data = connection.recv(_BLOCK)
-            parser.now = monotonic() - zero
-            if flight.ended:
-                return flight.ended(parser.now)
-            parser.feed(data)
-            if not data:
-                break
-            if reading.token_events:
-                if first_token is not None:
-                    first_token.set()
-                    first_token = None
-                if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
-                    return reading.cancelled(parser.now)
+        flight.connection.sendall(message)
+        ended = _read(flight, flight.connection, parser, clock, first_token)
     except HTTPParseError as error:
-        return _ended_badly(flight, clock, Failure.RESET if not data else Failure.PROTOCOL, str(error))
+        return _ended_badly(flight, clock, Failure.RESET if parser.at_end else Failure.PROTOCOL, str(error))
     except OSError as error:
         return _ended_badly(flight, clock, Failure.RESET, str(error))
-    if parser.message_complete:
-        return reading.end(clock.now())
+    if ended is not None:
+        return ended
+    if parser.whole:
+        return flight.reading.end(clock.now())
     return _ended_badly(flight, clock, Failure.RESET, "the connection closed before the answer was whole")
+
+
+def _read(
+    flight: Flight,
+    connection: gevent.socket.socket,
+    parser: _Parser,
+    clock: RunClock,
+    first_token: Event | None,
+) -> Exchange | None:
+    """The reading loop, until the answer is whole or the connection closed; a record, if made before that."""
+    reading = flight.reading
+    cut_at = flight.cancel.tokens if flight.cancel else None
+    zero, monotonic = clock.zero_ns, time.monotonic_ns
+    turn = asked = monotonic() - zero
+    while not parser.whole:
+        data = connection.recv(_BLOCK)
+        parser.now = monotonic() - zero
+        if parser.now - asked > _WAITED_NS:
+            turn = parser.now
+        if flight.ended:
+            return flight.ended(parser.now)
+        parser.at_end = not data
+        parser.feed(data)
+        if not data:
+            break
+        if reading.over_limit:
+            return reading.end(parser.now)
+        if reading.token_events:
+            if first_token is not None:
+                first_token.set()
+                first_token = None
+            if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
+                return reading.cancelled(parser.now)
+        asked = monotonic() - zero
+        if asked - turn > _TURN_NS:
+            gevent.sleep(_PAUSE_S)
+            turn = asked = monotonic() - zero
+    return None
 
 
 def _ended_badly(flight: Flight, clock: RunClock, failure: Failure, reason: str) -> Exchange:

@@ -11,6 +11,7 @@ from soakproof.reading.delta import EMPTY, Delta, ToolCalls, read_delta
 from soakproof.reading.notes import Notes, printable
 
 NAME_CHARS = 300
+KEPT_CHARS = 64 * 1024  # of each kind of text of an answer that has no end
 
 
 class Answer:
@@ -22,6 +23,7 @@ class Answer:
         self.timings: dict[str, Any] | None = None
         self.calls = ToolCalls()
         self.choices_seen = False
+        self.chars = 0  # of all that is kept
         self._content: list[str] = []
         self._reasoning: list[str] = []
         self._notes = notes
@@ -62,10 +64,19 @@ class Answer:
             message = choice.get("message")
             self._take(choice, message if isinstance(message, Mapping) else {"content": choice.get("text")})
 
+    def shorten(self) -> None:
+        """Keep the beginning of each text only."""
+        self._content = ["".join(self._content)[:KEPT_CHARS]]
+        self._reasoning = ["".join(self._reasoning)[:KEPT_CHARS]]
+        self.calls.shorten(KEPT_CHARS)
+
     def _take(self, choice: Mapping[str, Any], message: Mapping[str, Any]) -> Delta:
         delta = read_delta(message, self._notes)
         if delta.calls and not self.calls.add(delta.calls, self._notes):
             delta = delta._replace(calls=())
+        self.chars += (
+            len(delta.content) + len(delta.reasoning) + (self.calls.last_chars if delta.calls else 0)
+        )
         if delta.content:
             self._content.append(delta.content)
         if delta.reasoning:

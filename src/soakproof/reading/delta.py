@@ -78,11 +78,13 @@ class ToolCalls:
     """Tool calls put together from their fragments."""
 
     def __init__(self) -> None:
+        self.last_chars = 0  # characters that the last entries brought
         self._calls: dict[int, tuple[list[str], list[str]]] = {}  # index -> pieces of name and arguments
 
     def add(self, entries: Sequence[Any], notes: Notes) -> bool:
         """Whether these entries brought anything: a name or a piece of the arguments."""
         brought = False
+        self.last_chars = 0
         for position, entry in enumerate(entries):
             function = entry.get("function") if isinstance(entry, Mapping) else None
             if not isinstance(function, Mapping):
@@ -102,9 +104,16 @@ class ToolCalls:
         names, arguments = self._calls.setdefault(key, ([], []))
         if name and name not in names:  # some servers repeat it with every fragment
             names.append(name)
+            self.last_chars += len(name)
         if more:
             arguments.append(more)
+            self.last_chars += len(more)
         return True
+
+    def shorten(self, limit: int) -> None:
+        """Keep so many characters of the first call, and no other."""
+        first = dict(list(self._calls.items())[:1])
+        self._calls = {key: (["".join(n)[:limit]], ["".join(a)[:limit]]) for key, (n, a) in first.items()}
 
     def __str__(self) -> str:
         """``[{"name": .., "arguments": ".."}, ..]`` in the order of their indexes; empty without calls."""

@@ -18,7 +18,7 @@ class Document:
     def __init__(self, answer: Answer, notes: Notes, status: int | None) -> None:
         self._answer, self._notes, self._status = answer, notes, status or 0
         self._body = bytearray()
-        self._too_large = False
+        self.over_limit = False  # so much came that the rest is passed over
         self._told: Fault | None = None
         self._fault: Fault | None = None
 
@@ -28,7 +28,7 @@ class Document:
 
     def feed(self, data: bytes) -> None:
         if len(self._body) + len(data) > LIMIT:
-            self._too_large = True
+            self.over_limit = True
             data = data[: LIMIT - len(self._body)]
         self._body += data
 
@@ -41,7 +41,7 @@ class Document:
             self._notes.add("invalid_utf8")
         if not 200 <= self._status < 300:
             self._told = self._refusal(text)
-        elif self._too_large:
+        elif self.over_limit:
             self._told = Fault(Failure.FRAME, f"a body of more than {LIMIT} bytes")
         else:
             self._read(text, streamed)

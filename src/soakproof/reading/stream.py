@@ -9,9 +9,10 @@ from soakproof.reading.notes import Notes
 from soakproof.reading.progress import TokenTimes
 from soakproof.reading.server_error import ServerError, classify, error_in, note_error, read_error
 from soakproof.records import Failure
-from soakproof.sse import Comment, FrameTooLargeError, ServerSentEvent, SSEReader
+from soakproof.sse import MIB, Comment, FrameTooLargeError, ServerSentEvent, SSEReader
 
 DONE = ("[DONE]", "DONE")
+LONGEST_ANSWER = 8 * MIB  # characters; a million tokens have half of that
 HEARTBEATS = {"ping", "heartbeat", "keepalive", "keep-alive"}
 
 
@@ -39,6 +40,11 @@ class EventStream:
         """Nothing that may still come can change the outcome."""
         return self.done or self._error is not None or bool(self._too_large)
 
+    @property
+    def over_limit(self) -> bool:
+        """Whether so much came that the rest is passed over."""
+        return bool(self._too_large)
+
     def feed(self, t_ns: int, data: bytes) -> None:
         if self._too_large:
             return
@@ -52,6 +58,10 @@ class EventStream:
                 self.pings += 1
             else:
                 self._event(t_ns, item)
+            if self._answer.chars > LONGEST_ANSWER:
+                self._too_large = f"an answer of more than {LONGEST_ANSWER} characters"
+                self._answer.shorten()
+                return
 
     def close(self) -> None:
         """The body is over, however it ended."""
