@@ -1,0 +1,42 @@
+"""Ctrl-C reaches the main greenlet, whoever runs when it comes."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import os, signal, gevent
+from soakproof.load.interrupt import to_main_greenlet
+
+late = {late}
+to_main_greenlet(lambda: late)
+
+def user():
+    os.kill(os.getpid(), signal.SIGINT)  # it comes while this greenlet runs
+    sum(range(1_000_000))
+    gevent.sleep(0.05)
+    return "whole"
+
+job = gevent.spawn(user)
+try:
+    gevent.sleep(1)
+    print("main slept")
+except KeyboardInterrupt:
+    print("main was interrupted")
+print("user", job.get())
+"""
+
+
+def outcome(late: bool) -> list[str]:
+    script = SCRIPT.format(late=late)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_the_greenlet_that_runs_is_left_alone():
+    assert outcome(late=False) == ["main was interrupted", "user whole"]
+
+
+def test_one_that_comes_too_late_is_ignored():
+    assert outcome(late=True) == ["main slept", "user whole"]
