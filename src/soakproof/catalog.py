@@ -4,6 +4,7 @@ shadow a package of that name.
 """
 
 import ast
+import contextlib
 import difflib
 import hashlib
 import importlib.util
@@ -15,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from soakproof.errors import UsageError
+from soakproof.plain import plain
 from soakproof.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -47,13 +49,13 @@ class Catalog:
         found: dict[str, Path] = {}
         for folder in self.folders(room):
             for path in sorted((folder / inner).glob(f"*{suffix}")):
-                if not path.name.startswith(("_", ".")):
+                if not path.name.startswith(("_", ".")) and path.is_file():
                     found.setdefault(path.stem, path)
         return found
 
     def find(self, what: str, room: str, suffix: str, name: str) -> Path:
         """The file of a name, or of a path that ends in the suffix."""
-        if name.endswith(suffix) and Path(name).is_file():
+        if name.endswith(suffix) and _is_file(name):
             return Path(name)
         known = self.files(room, suffix)
         if name in known:
@@ -61,7 +63,8 @@ class Catalog:
         near = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise UsageError(
-            f"no {what} is called {name!r}", f"{hint}there are: {', '.join(sorted(known)) or 'none'}"
+            f"no {what} is called {plain(name, 100)!r}",
+            f"{hint}there are: {', '.join(sorted(known)) or 'none'}",
         )
 
     def plan(self, name: str) -> Path:
@@ -83,18 +86,23 @@ class Catalog:
         return load_class(self.find("adjudicator", "adjudicators", ".py", name), Adjudicator)
 
     def corpora(self) -> dict[str, tuple[str, ...]]:
-        """Stem to lines of every file in scenarios/prompts/."""
-        texts = {
-            s: p.read_text(encoding="utf-8") for s, p in self.files("scenarios", ".txt", "prompts").items()
-        }
-        return {stem: tuple(line for line in text.split("\n") if line) for stem, text in texts.items()}
+        """Stem to lines of every file in scenarios/prompts/.
+
+        One that cannot be read is left out: only a scenario that asks for it has to do without it.
+        """
+        found = {}
+        for stem, path in self.files("scenarios", ".txt", "prompts").items():
+            with contextlib.suppress(OSError):
+                text = path.read_text(encoding="utf-8", errors="replace")
+                found[stem] = tuple(line for line in text.split("\n") if line)
+        return found
 
 
 def refuse_yield_in_finally(path: Path) -> None:
     """A scenario that asks while it is being ended could not be stopped: refused before the run."""
     try:
         tree = ast.parse(path.read_bytes())
-    except SyntaxError:
+    except (SyntaxError, ValueError, RecursionError):
         return  # loading the file tells it better
     for block in ast.walk(tree):
         if isinstance(block, ast.Try | ast.TryStar):
@@ -133,12 +141,23 @@ def _load(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
     return module
 
 
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
 def digests(paths: Iterable[Path]) -> dict[str, str]:
-    """File name to SHA-256, for run.json."""
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    """File name to SHA-256, for run.json; a file that cannot be read is left out."""
+    found = {}
+    for path in paths:
+        with contextlib.suppress(OSError):
+            found[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found

@@ -20,12 +20,14 @@ prompt = "2400 tokens"
 """
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from soakproof.catalog import Catalog
 from soakproof.errors import UsageError
+from soakproof.plain import plain
 from soakproof.scenario import Scenario
 from soakproof.settings import build, read_toml
 from soakproof.thresholds import parse
@@ -147,14 +149,13 @@ def load_plan(catalog: Catalog, name: str) -> Plan:
     path = catalog.plan(name)
     document = build(_Document, read_toml(path), path.name)
     where = path.name
+    _refuse_out_of_range(document, where)
     kinds = _kinds(catalog, document.mix, document.kind, where)
     total = sum(document.mix.values())
     if document.deck and document.deck != total:
         raise UsageError(
             f"{where}: the mix adds up to {total}, and deck says {document.deck}", "make them agree"
         )
-    if document.users < 1:
-        raise UsageError(f"{where}: users: expected at least 1, found {document.users}")
     names = [t.name for t in document.threshold]
     if len(set(names)) != len(names):
         raise UsageError(f"{where}: two thresholds have the same name", "each needs a name of its own")
@@ -176,6 +177,34 @@ def load_plan(catalog: Catalog, name: str) -> Plan:
         short=_short(catalog, document, where),
         source=path.read_text(encoding="utf-8"),
     )
+
+
+MOST_USERS = 10_000
+_LONGEST = Seconds(366 * 24 * 3600)
+_KIND = re.compile(r"[\w-]{1,60}")
+
+
+def _refuse_out_of_range(document: _Document, where: str) -> None:
+    """Numbers that are well-formed and make no run."""
+    if not 1 <= document.users <= MOST_USERS:
+        raise UsageError(f"{where}: users: expected 1 to {MOST_USERS}, found {document.users}")
+    if not -(2**63) <= document.seed < 2**63:
+        raise UsageError(f"{where}: seed: expected a number of at most 64 bits, found {document.seed}")
+    above_0 = {"duration": document.duration, "watch: interval": document.watch.interval}
+    above_0 |= {f"bounds: {f.name}": getattr(document.bounds, f.name) for f in dataclasses.fields(Bounds)}
+    from_0 = {"drain": document.drain, "watch: slots_every": document.watch.slots_every}
+    per_1000 = "bounds: first_token_per_1000"
+    from_0[per_1000] = above_0.pop(per_1000)
+    for name, seconds in {**above_0, **from_0}.items():
+        if seconds > _LONGEST or (not seconds and name in above_0):
+            expected = f"expected {'more than 0s, and ' if name in above_0 else ''}at most 366 days"
+            raise UsageError(f"{where}: {name}: {expected}, found {seconds:g} s")
+    for name in document.mix:
+        if not _KIND.fullmatch(name):
+            raise UsageError(
+                f"{where}: mix: {plain(name, 80)!r} is no name of a kind",
+                "it has letters, digits, _ and -; [kind.NAME] may have another scenario = ...",
+            )
 
 
 def _short(catalog: Catalog, document: _Document, where: str) -> Short:
@@ -219,4 +248,19 @@ def make_scenario(catalog: Catalog, kind: str, options: Mapping[str, Any], where
         made = catalog.scenario(str(rest.pop("scenario", kind)))
     except UsageError as error:
         raise UsageError(f"{where}: {kind}: {error.problem}", error.hint) from None
-    return build(made, rest, f"{where}: [kind.{kind}]")
+    scenario = build(made, rest, f"{where}: [kind.{kind}]")
+    _refuse_odd(scenario, f"{where}: [kind.{kind}]: {made.__name__}")
+    return scenario
+
+
+def _refuse_odd(scenario: Scenario, where: str) -> None:
+    """What a scenario says of itself is read by every later part of a run."""
+    checks = scenario.checks
+    if not isinstance(checks, tuple) or not all(isinstance(c, str) and c.isprintable() for c in checks):
+        raise UsageError(f'{where}: checks: expected a tuple of names, such as ("echo.exact",)')
+    try:
+        width = scenario.width
+    except Exception as error:
+        raise UsageError(f"{where}: width: {type(error).__name__}: {error}") from error
+    if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width <= MOST_USERS:
+        raise UsageError(f"{where}: width: expected a whole number of slots from 1, found {plain(width, 40)}")

@@ -22,20 +22,27 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
 
 
 def build(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     """A dataclass from a TOML table; ``where`` (file and key) begins each error.
 
-    Unknown keys are refused, with the nearest known one; quantities are parsed by their unit.
+    Unknown keys are refused, with the nearest known one; quantities are parsed by their unit. The class may
+    be a user's own: what is wrong with it ends in the same error.
     """
-    _refuse_unknown(kind, table, where)
     try:
+        _refuse_unknown(kind, table, where)
         return msgspec.convert(dict(table), kind, dec_hook=_quantity)
+    except UsageError:
+        raise
     except (msgspec.ValidationError, ValueError) as error:
         raise UsageError(f"{where}: {_plain(str(error))}") from None
+    except Exception as error:
+        raise UsageError(
+            f"{where}: {kind.__name__} cannot be made: {type(error).__name__}: {error}"
+        ) from error
 
 
 def _quantity(kind: type, value: Any) -> Any:

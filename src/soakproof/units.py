@@ -3,10 +3,10 @@
 Each class is a plain number in its base unit and is made by `parse`, which says what it expected.
 """
 
-import math
 import re
 from typing import ClassVar, Self
 
+_LIMIT = 2**53  # beyond it a number is no measure of anything, and not exact any more
 _NUMBER = re.compile(r"\s*([-+]?\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*(\S.*?)?\s*$")
 
 
@@ -37,7 +37,7 @@ class _Quantity:
         if unit not in cls.scale and not (unit == "" and cls.bare):
             raise wrong
         number *= cls.scale.get(unit, 1)
-        if not math.isfinite(number) or (number < 0 and not cls.signed):
+        if not abs(number) < _LIMIT or (number < 0 and not cls.signed):
             raise wrong
         return cls(number)  # type: ignore[call-arg]
 

@@ -1,6 +1,7 @@
 """A run that is being written: its directory, and one writer a node."""
 
 import os
+import re
 import secrets
 import time
 from dataclasses import dataclass, field
@@ -81,7 +82,8 @@ class Run:
     def create(cls, runs: Path, plan: str, document: dict[str, Any]) -> "Run":
         """A new directory under ``runs``, with its run.json and the lock that says who writes it."""
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
-        path = runs / f"{stamp}-{plan}-{secrets.token_hex(2)}"
+        named = re.sub(r"[^\w.-]+", "-", plan)[:60].strip(".-") or "plan"
+        path = runs / f"{stamp}-{named}-{secrets.token_hex(2)}"
         try:
             path.mkdir(parents=True)
             (path / EVIDENCE).mkdir()
