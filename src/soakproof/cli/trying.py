@@ -132,12 +132,10 @@ def _target(
     model_file: Path | None,
 ) -> "Iterator[tuple[Target, Surroundings]]":
     """The server that was named, or the embedded testbed for as long as the block lasts."""
-    from soakproof.context import Surroundings
     from soakproof.target import Credentials, examine
     from soakproof.testbed.launch import Testbed
 
     with contextlib.ExitStack() as stack:
-        cached = None
         if host:
             with working(f"asking {host} what it is; a model that is not loaded is being loaded"):
                 target = examine(host, model, credentials)
@@ -146,19 +144,9 @@ def _target(
             logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="soakproof-try-")))
             with working("starting the testbed"):
                 pair = stack.enter_context(Testbed.start(logs, model=model_file))
-                target = examine(pair.url, model or "llm", Credentials())
-            cached = pair.cache_tokens
-        yield (
-            target,
-            Surroundings(
-                slots=target.slots,
-                slot_context=target.slot_context,
-                chars_per_token=target.chars_per_token,
-                corpora=catalog.corpora(),
-                cache_tokens=cached if cached is not None else target.cache_tokens,
-                front=target.kind,
-            ),
-        )
+                examined = examine(pair.url, model or "llm", Credentials())
+            target = dataclasses.replace(examined, cache_tokens=pair.cache_tokens)
+        yield target, target.surroundings(catalog.corpora())
 
 
 def _tell_beginning(kind: "Kind", target: "Target") -> None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from soakproof.load.session import Wishes
+from soakproof.load.rig import Wishes
 from soakproof.target import Credentials
 
 _SECRET = ("api_key", "web_login", "tls_key")

@@ -2,34 +2,44 @@
 
 import dataclasses
 import hashlib
+import inspect
 import itertools
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from soakproof.catalog import Catalog, digests
+from soakproof.context import Surroundings
 from soakproof.host import boot_id, describe_host, describe_versions, executable_identity, file_identity
 from soakproof.plan import Plan
-
-if TYPE_CHECKING:
-    from soakproof.load.session import Session
+from soakproof.target import Target
 
 
-def describe_run(session: "Session") -> dict[str, Any]:
-    """The document as it stands when everything is prepared."""
-    around = session.around
+def describe_run(
+    *,
+    id: str,
+    zero_ns: int,
+    started_at: float,
+    plan: Plan,
+    catalog: Catalog,
+    arguments: Mapping[str, Any],
+    target: Target,
+    around: Surroundings,
+    testbed: bool,
+) -> dict[str, Any]:
+    """The document as it stands when everything is prepared. ``started_at`` is the wall time of the zero."""
     return {
         "format": 1,
-        "id": session.run.path.name,
+        "id": id,
         "program": describe_versions()["soakproof"],
         "state": "preparing",
-        "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(session.started_at)),
-        "zero_ns": session.clock.zero_ns,
+        "started_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started_at)),
+        "zero_ns": zero_ns,
         "boot_id": boot_id(),
-        "plan": describe_plan(session.plan),
-        "arguments": session.wishes.arguments,
-        "target": describe_target(session),
+        "plan": describe_plan(plan),
+        "arguments": arguments,
+        "target": describe_target(target, testbed=testbed),
         "around": {
             "slots": around.slots,
             "slot_context": around.slot_context,
@@ -39,7 +49,7 @@ def describe_run(session: "Session") -> dict[str, Any]:
         },
         "host": describe_host(),
         "versions": describe_versions(),
-        "digests": describe_files(session.catalog, session.plan),
+        "digests": describe_files(catalog, plan),
     }
 
 
@@ -72,10 +82,9 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def describe_target(session: "Session") -> dict[str, Any]:
+def describe_target(target: Target, *, testbed: bool) -> dict[str, Any]:
     """The target's identity, with the digests of its program and model where they can be read."""
-    target = session.target
-    found = target.describe() | {"testbed": session.testbed is not None}
+    found = target.describe() | {"testbed": testbed}
     if target.local:
         path = found.get("model_path") or _after(found.get("launch_command"), "-m", "--model")
         found["model_file"] = file_identity(path) if isinstance(path, str) else None
@@ -85,17 +94,12 @@ def describe_target(session: "Session") -> dict[str, Any]:
 
 def describe_files(catalog: Catalog, plan: Plan) -> dict[str, Any]:
     """Digests of everything that decides what is asked."""
-    names = {type(kind.scenario).__module__.rsplit("_", 1)[-1] for kind in plan.kinds}
-    scenarios = catalog.files("scenarios", ".py")
+    scenarios = {Path(inspect.getfile(type(kind.scenario))) for kind in plan.kinds}
     return {
         "plan": hashlib.sha256(plan.source.encode()).hexdigest(),
-        "scenarios": digests(path for stem, path in scenarios.items() if _used(stem, names)),
+        "scenarios": digests(scenarios),
         "prompts": digests(catalog.files("scenarios", ".txt", "prompts").values()),
     }
-
-
-def _used(stem: str, names: set[str]) -> bool:
-    return any(stem == name or stem.endswith(f"_{name}") for name in names)
 
 
 def _after(command: Any, *flags: str) -> str | None:

@@ -24,7 +24,9 @@ from locust.html import get_html_report
 from soakproof.catalog import Catalog
 from soakproof.errors import EXIT_ERROR, SoakproofError, UsageError
 from soakproof.load.arguments import add_arguments, wishes
+from soakproof.load.interrupt import to_main_greenlet
 from soakproof.load.progress import say
+from soakproof.load.rig import prepare
 from soakproof.load.session import Session
 from soakproof.load.users import SoakUser, make_tasks
 from soakproof.plan import Plan, load_plan
@@ -58,6 +60,7 @@ class Hooks:
         options = environment.parsed_options
         assert options is not None
         logging.getLogger("httpx").setLevel(logging.WARNING)
+        to_main_greenlet(too_late=self._is_sealing)
         try:
             _refuse_distributed(options)
             self.plan = load_plan(self.catalog, options.plan)
@@ -76,15 +79,20 @@ class Hooks:
             logging.exception("soakproof could not prepare the run; this is a fault of the tester")
             sys.exit(EXIT_ERROR)
 
+    def _is_sealing(self) -> bool:
+        if self.session is None or not self.session.finishing:
+            return False
+        say("the run is being sealed: a moment")
+        return True
+
     def _prepare(self, environment: Environment) -> None:
         """A session that is ready for its load."""
         options = environment.parsed_options
         assert self.plan is not None
         assert options is not None
         plan = self.plan.for_duration(options.run_time or self.plan.duration)
-        session = Session(plan, self.catalog, wishes(options, environment.host), events.request.fire)
-        session.prepare()
-        self.session = session
+        rig = prepare(plan, self.catalog, wishes(options, environment.host), events.request.fire)
+        self.session = session = Session(plan, rig)
         SoakUser.session = session
 
     def on_test_start(self, environment: Environment, **_: Any) -> None:

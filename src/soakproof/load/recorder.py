@@ -17,20 +17,14 @@ FireRequest = Callable[..., None]
 class Recorder:
     """Writes the load node's evidence. A record that cannot be written stops the run, once."""
 
-    def __init__(
-        self,
-        writer: NodeWriter,
-        clock: RunClock,
-        fire: FireRequest,
-        on_trouble: Callable[[RecorderError], None],
-    ) -> None:
+    def __init__(self, writer: NodeWriter, clock: RunClock, fire: FireRequest) -> None:
         self.node = writer.node
         self.counts: Counter[str] = Counter()  # for progress lines
         self.unreachable = 0  # exchanges in a row that found nobody
+        self.on_trouble: Callable[[RecorderError], None] = lambda error: None  # whoever stops the run
         self._writer = writer
         self._clock = clock
         self._fire = fire
-        self._on_trouble = on_trouble
         self._broken: RecorderError | None = None
 
     def _write(self, record: Record, *, sync: bool = False) -> None:
@@ -40,7 +34,7 @@ class Recorder:
             self._writer.write(record, sync=sync)
         except RecorderError as error:
             self._broken = error
-            self._on_trouble(error)
+            self.on_trouble(error)
             raise
 
     def opened(self, record: Opened) -> None:

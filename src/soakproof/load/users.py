@@ -15,9 +15,7 @@ class Cards(TaskSet):
     """Draws its next task from the run's deck, among the kinds that --tags left."""
 
     def get_next_task(self) -> Any:
-        session = SoakUser.session
-        if session is None or session.stopping or session.trouble:
-            raise StopUser
+        session = _going_on()
         by_name = {task.__name__: task for task in self.tasks}
         while True:
             task = by_name.get(session.deck.draw().name)
@@ -33,6 +31,14 @@ class SoakUser(User):
     wait_time = constant(0)
 
 
+def _going_on() -> "Session":
+    """The session, as long as its users shall go on; ends the user otherwise."""
+    session = SoakUser.session
+    if session is None or session.stopping or session.trouble:
+        raise StopUser
+    return session
+
+
 def make_tasks(plan: Plan) -> None:
     """One task for each kind, tagged with its name; the run's own plan has its options."""
     Cards.tasks = [_task(kind.name) for kind in plan.kinds]
@@ -41,9 +47,7 @@ def make_tasks(plan: Plan) -> None:
 def _task(name: str) -> Any:
     @tag(name)
     def play(cards: Cards) -> None:
-        session = SoakUser.session
-        if session is None or session.stopping or session.trouble:
-            raise StopUser
+        session = _going_on()
         session.iterate(session.plan.kind(name))
 
     play.__name__ = name

@@ -1,7 +1,10 @@
 """A server that has been examined, and how run.json tells it. No I/O."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from soakproof.context import Surroundings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,17 @@ class Target:
     @property
     def chat_url(self) -> str:
         return f"{self.base_url}{self.prefix}/chat/completions"
+
+    def surroundings(self, corpora: Mapping[str, Sequence[str]]) -> Surroundings:
+        """What a scenario may know of it."""
+        return Surroundings(
+            slots=self.slots,
+            slot_context=self.slot_context,
+            chars_per_token=self.chars_per_token,
+            corpora=corpora,
+            cache_tokens=self.cache_tokens,
+            front=self.kind,
+        )
 
     def describe(self) -> dict[str, Any]:
         """The target as run.json has it."""

@@ -1,0 +1,33 @@
+"""The end of a run: its thresholds and checks judged from its own evidence, and everything sealed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from soakproof.load.progress import say
+from soakproof.plan import Threshold
+from soakproof.raw import raw_result
+from soakproof.run import EVIDENCE, Run, read_records, seal_abandoned
+
+NODE = "load"
+
+
+def seal(run: Run, thresholds: Sequence[Threshold], why: str, reason: str) -> dict[str, Any]:
+    """Judge and seal a run in which nothing is written any more; its raw.json.
+
+    Raises RecorderError or OSError where it cannot be sealed.
+    """
+    ended = {"why": why, "reason": reason}
+    run.document.update(state="ended", ended=ended)
+    run.seal_nodes()
+    for line in seal_abandoned(run.path):
+        say(f"recovered: {line}")
+    files = sorted((run.path / EVIDENCE / NODE).glob("*.jsonl"))
+    read = (record for path in files for record in read_records(path))
+    raw = raw_result(thresholds, (r for r in read if not isinstance(r, str)), ended=ended)
+    run.seal(raw)
+    return raw
+
+
+def say_unsealed(run: Run, error: Exception) -> None:
+    """What kept a run from being sealed, and what to type next."""
+    say(f"soakproof: {error}\n  the run is not sealed: `soakproof recover {run.path}` will do it")
