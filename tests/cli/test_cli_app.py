@@ -82,6 +82,13 @@ def test_wrong_usage_exits_64(arguments: list[str], words: str, capsys: pytest.C
     assert words in out + err
 
 
+def test_without_a_command_the_help_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 64
+    out, err = capsys.readouterr()
+    assert (out + err).startswith("Usage:")
+    assert (out + err).count("Usage:") == 1
+
+
 @pytest.mark.parametrize(
     ("error", "code", "words"),
     [

@@ -81,8 +81,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _misused(error: click.UsageError) -> int:
-    """click's own words, and where to read on."""
-    output.complain(f"soakproof: {error.format_message()}")
+    """click's own words, and where to read on; without a command, click's words are the help."""
+    told = error.format_message()
+    if told.startswith("Usage:"):
+        output.complain(told)
+        return EXIT_USAGE
+    output.complain(f"soakproof: {told}")
     if error.ctx is not None:
         output.complain(f"  {error.ctx.get_usage()}\n  `{error.ctx.command_path} --help` shows examples")
     return EXIT_USAGE
