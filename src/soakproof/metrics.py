@@ -197,7 +197,12 @@ METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
 
 
 def measure(name: str, exchanges: Iterable[Exchange]) -> list[tuple[str, float]]:
-    """(exchange id, value) of every exchange that the metric can be told of, in their order."""
+    """(exchange id, value) of every exchange that the metric can be told of, in their order.
+
+    Raises ``ValueError`` for a name that no metric has.
+    """
+    if name not in METRICS:
+        raise ValueError(f"no metric is called {name!r}; there are: {', '.join(METRICS)}")
     of = METRICS[name].of
     return [(e.id, value) for e in exchanges if (value := of(e)) is not None]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import evidence, exchange
 
+from soakproof.catalog import Catalog
 from soakproof.judge import Adjudicator, Evidence, Finding, Outcome
 from soakproof.judge.finding import Verdict, merge
 from soakproof.judge.judging import judge, run_safely
@@ -115,6 +117,21 @@ def test_an_adjudicator_that_raises_is_an_error_with_its_text_and_place_and_stop
     assert raised.fault == "ours"
     assert of(found, "bad", "it").outcome is Outcome.PASS  # what it found before is kept
     assert of(found, "good").outcome is Outcome.PASS
+
+
+def test_the_place_is_the_adjudicators_own_line_though_what_it_called_raised(tmp_path: Path) -> None:
+    rooms = tmp_path / "adjudicators"
+    rooms.mkdir()
+    (rooms / "gaps.py").write_text(
+        "from dataclasses import dataclass\n"
+        "from soakproof.judge import Adjudicator, measure\n"
+        "@dataclass(frozen=True)\n"
+        "class Gaps(Adjudicator):\n"
+        "    def judge(self, evidence, baseline):\n"
+        "        return measure('longest_gap', evidence.exchanges)\n"
+    )
+    found = verdict(clean(), policy(gaps=Catalog(tmp_path).adjudicator("gaps")()))
+    assert "It raised ValueError at gaps.py:6: no metric is called" in of(found, "gaps").answer
 
 
 def test_an_adjudicator_that_yields_no_finding_but_something_else_is_an_error() -> None:

@@ -155,6 +155,11 @@ def test_measure_gives_ids_and_leaves_out_what_it_cannot_tell() -> None:
     assert measure("total_time", asked) == [("a", 2.0), ("c", 4.0)]
 
 
+def test_a_metric_that_is_not_there_is_told_with_those_that_are() -> None:
+    with pytest.raises(ValueError, match=r"no metric is called 'longest_gap'; there are: .*widest_gap"):
+        measure("longest_gap", [])
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=2),

@@ -76,8 +76,13 @@ def run_safely(
 
 
 def _raised(name: str, error: Exception) -> Finding:
-    frame, line = list(traceback.walk_tb(error.__traceback__))[-1]
-    place = f"{PurePath(frame.f_code.co_filename).name}:{line}"
+    """An ERROR with the place: the last line in the adjudicator's own file, else the last of all."""
+    places = [
+        (PurePath(frame.f_code.co_filename), line) for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    own = [(path, line) for path, line in places if path.stem == name]
+    path, line = (own or places)[-1]
+    place = f"{path.name}:{line}"
     answer = f"It raised {type(error).__name__} at {place}: {plain(error, 500)}"
     return replace(_remark(name, "adjudicator", "Could it be judged?", Outcome.ERROR, answer), fault="ours")
 
