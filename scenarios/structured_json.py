@@ -28,7 +28,7 @@ from soakproof.scenario import (
 
 @dataclass(frozen=True)
 class StructuredJson(Scenario):
-    """One object asked for in words, another with response_format; both are read strictly."""
+    """One object asked for in words, another by a schema that has its own last value; both read strictly."""
 
     checks = ("json.strict", "json.values", "json.schema", "json.schema_values")
     fewest: int = 3  # fields of an object

@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 from cli_said import Command
+from judging import exchange, opened
 from misbehaving import END as END_OF_STREAM
 from misbehaving import LAST as LAST_CHUNK
 from misbehaving import ROLE, SAYS, STREAM_HEAD, Server, delta, document, misbehaving
 
 from soakproof.catalog import Catalog
 from soakproof.cli.trying import chosen_kind
+from soakproof.gates.telling import Terminal
+from soakproof.scenario import Ask
 from soakproof.units import Seconds
 
 BEHAVE = '''
@@ -130,6 +133,18 @@ def test_hostile_answers_do_not_reach_the_terminal(
             assert said.code == 1
             assert not {"\x1b", "\x07", "\u202e", "\x00", "\u200b"} & set(said.out + said.err)
             assert r"\x1b" in said.out
+
+
+def test_the_schema_that_goes_with_a_request_is_shown() -> None:
+    said: list[str] = []
+    terminal = Terminal(said.append, lambda text: None, times=1, width=80, full=True)
+    schema = {"type": "json_schema", "json_schema": {"schema": {"const": "naïve"}}}
+    terminal.asked(opened(exchange()), Ask("hello", response_format=schema))
+    assert said[-1].endswith(
+        'response_format: | {"type": "json_schema", "json_schema": {"schema": {"const": "naïve"}}}'
+    )
+    terminal.asked(opened(exchange()), Ask("hello"))
+    assert "response_format" not in said[-1]
 
 
 def test_long_texts_are_cut_unless_asked_for_whole(

@@ -4,6 +4,7 @@ What models and servers wrote is hostile: everything of theirs goes through `pla
 is shown in full.
 """
 
+import json
 from collections.abc import Callable
 
 from soakproof.clock import seconds
@@ -41,6 +42,8 @@ class Terminal:
         for message in ask.chat():
             who = "" if message["role"] == "user" else f"{message['role']}: "
             self._text(who, message["content"])
+        if ask.response_format is not None:
+            self._text("response_format: ", json.dumps(ask.response_format, ensure_ascii=False))
 
     def ended(self, exchange: Exchange) -> None:
         self._line(f"  got  {plain(exchange.role, 30)}: {_course(exchange)}")
