@@ -122,8 +122,7 @@ def check_bystanders(it: IterationContext, whole: list[Exchange], tokens: int) -
             it.check("cancel.bystander", None, other, reason=other.reason or "the server counts no tokens")
             continue
         right = (other.outcome, other.finish_reason, other.completion_tokens) == ("ok", "length", tokens)
-        found = f"{other.completion_tokens} of {tokens} tokens, {other.finish_reason}: {other.reason}"
-        it.check("cancel.bystander", right, other, reason="" if right else found)
+        it.check("cancel.bystander", right, other, reason="" if right else _missed(other, tokens))
 
 
 def check_ghost(it: IterationContext, cut: Exchange, after: Exchange, whole: list[Exchange]) -> None:
@@ -141,6 +140,12 @@ def shared_piece(cut: str, after: str) -> str:
         if piece in cut and len(set(piece)) >= 6:
             return piece
     return ""
+
+
+def _missed(other: Exchange, tokens: int) -> str:
+    if other.outcome == "fail":
+        return f"its request failed: {other.reason}"
+    return f"{other.completion_tokens} of {tokens} tokens, finish_reason {other.finish_reason!r}"
 
 
 def _unless(line: str, answer: Exchange) -> str:

@@ -142,7 +142,7 @@ def _iterations(iterations: Iterable[Iteration]) -> dict[str, dict[str, int]]:
 def _first_failures(seen: _Seen) -> list[str]:
     """The first few failures in words: of checks, of exchanges, and of scenarios themselves."""
     told = [
-        f"check {c.name} failed in {c.scenario} {c.iteration}{_why(c.grade, c.reason)}"
+        f"check {c.name} failed in {c.scenario} {c.iteration}{_where(c.exchanges)}{_why(c.grade, c.reason)}"
         for c in islice((c for c in seen.checks if check_outcome(c) == "fail"), SHOWN)
     ]
     told += [
@@ -154,6 +154,12 @@ def _first_failures(seen: _Seen) -> list[str]:
         for i in islice((i for i in seen.iterations if i.end == "broken"), SHOWN)
     ]
     return [plain(line) for line in told]
+
+
+def _where(exchanges: Sequence[str]) -> str:
+    """The exchanges that a check looked at: where to look on."""
+    more = ", ..." if len(exchanges) > 3 else ""
+    return f" ({', '.join(exchanges[:3])}{more})" if exchanges else ""
 
 
 def _why(*parts: str) -> str:

@@ -171,3 +171,12 @@ def test_a_hundred_thousand_exchanges_cost_little() -> None:
     assert (
         time.process_time() - began < 5
     )  # about 0.6 s of CPU on an idle core; a quadratic pass takes minutes
+
+
+def test_a_failed_check_is_told_with_the_exchanges_that_it_looked_at() -> None:
+    records = [check("c", "fail", kind="k", reason="wrong", exchanges=("load-1", "load-2"))]
+    assert raw_result((), records, ended=TIME)["first_failures"] == [
+        "check c failed in k 1 (load-1, load-2): wrong"
+    ]
+    records = [check("c", "fail", kind="k", exchanges=tuple("abcd"))]
+    assert raw_result((), records, ended=TIME)["first_failures"] == ["check c failed in k 1 (a, b, c, ...)"]

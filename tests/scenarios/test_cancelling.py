@@ -55,6 +55,13 @@ def test_a_neighbour_that_was_hurt(changes: dict[str, Any]) -> None:
     assert play(CUT, of("bystander-1", **changes)).missed() == {"cancel.bystander": (False, "")}
 
 
+def test_how_a_neighbour_was_hurt_is_told() -> None:
+    few = play(CUT, of("bystander-1", completion_tokens=17, finish_reason="stop"))
+    assert few.reason("cancel.bystander") == "17 of 400 tokens, finish_reason 'stop'"
+    none = play(CUT, of("bystander-1", outcome="fail", completion_tokens=None, reason="connection reset"))
+    assert none.reason("cancel.bystander") == "its request failed: connection reset"
+
+
 @pytest.mark.parametrize("changes", [{"completion_tokens": None}, {"outcome": "unknown", "reason": "killed"}])
 def test_a_neighbour_that_cannot_be_judged(changes: dict[str, Any]) -> None:
     assert play(CUT, of("bystander-1", **changes)).missed() == {"cancel.bystander": (None, "")}
