@@ -55,7 +55,7 @@ class Coverage(Adjudicator):
             outcome, answer = Outcome.INCONCLUSIVE, f"How long the load lasted is not known{how}."
         else:
             outcome = _enough(lasted >= self.duration * planned)
-            answer = f"The load lasted {lasted:.1f} s of {planned:.0f} s{how}."
+            answer = f"The load lasted {lasted:.1f} s where {planned:.0f} s were planned{how}."
         return finding(
             self,
             "duration",

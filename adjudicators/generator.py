@@ -91,9 +91,8 @@ class Generator(Adjudicator):
             kept = (
                 "The schedule was kept" if outcome is Outcome.PASS else "The tester did not keep its schedule"
             )
-            answer = (
-                f"{kept}: 99 % of {len(late)} requests were sent within {p99:.3g} s of when they were due."
-            )
+            slip = f"within {p99:.3g} s of when" if p99 >= 0.001 else "the moment that"
+            answer = f"{kept}: 99 % of {len(late)} requests were sent {slip} they were due."
         return finding(
             self,
             "schedule",

@@ -120,7 +120,12 @@ class Slots(Adjudicator):
             figures=(
                 Figure(name="outlived", value=len(leaks), n=len(evidence.exchanges)),
                 Figure(name="known limit", value=len(limits), n=len(evidence.exchanges)),
-                Figure(name="longest", value=max((o.seconds for o in late), default=None), unit="s"),
+                Figure(
+                    name="longest",
+                    value=max((o.seconds for o in late), default=None),
+                    unit="s",
+                    n=len(late),
+                ),
             ),
             limit=f"{self.within:g} s; {self.prefill:g} s in prefill, {self.queued:g} s queued, "
             f"{self.unstreamed:g} s not streamed",

@@ -109,7 +109,7 @@ class Throughput(Adjudicator):
         return Outcome.INCONCLUSIVE, f"{answer}: too wide to tell whether it is within the margin.", strength
 
     def _verdict(self, slower: bool) -> str:
-        return f", slower by more than the margin of {self.margin:.1%}" if slower else ", within the margin"
+        return f", {'' if slower else 'not '}slower by more than the margin of {self.margin:.1%}"
 
     def _described(
         self, evidence: Evidence, baseline: Evidence | None, kind: str, metric: Metric

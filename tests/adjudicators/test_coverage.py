@@ -39,14 +39,14 @@ def test_a_whole_run_passes_everywhere() -> None:
         "source slots",
         "source process:backend",
     }
-    assert found["duration"].answer == "The load lasted 60.0 s of 60 s, ended by time."
+    assert found["duration"].answer == "The load lasted 60.0 s where 60 s were planned, ended by time."
     assert found["source slots"].answer == "24 readings with a value of 24 due."
 
 
 def test_a_run_that_was_interrupted_is_too_short() -> None:
     found = adjudicate("coverage", full(run={"load_ended_ns": 30 * 10**9, "ended": {"why": "interrupt"}}))
     assert found["duration"].outcome is Outcome.INCONCLUSIVE
-    assert found["duration"].answer == "The load lasted 30.0 s of 60 s, ended by interrupt."
+    assert found["duration"].answer == "The load lasted 30.0 s where 60 s were planned, ended by interrupt."
 
 
 def test_a_killed_run_has_no_known_length() -> None:

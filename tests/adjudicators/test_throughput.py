@@ -18,7 +18,10 @@ def run(*rates: float, kind="long_prose", **more):
 def test_the_founding_case_passes_on_medians_and_says_so() -> None:
     found = adjudicate("throughput", run(*FOUNDING), run(*BASELINE))["long_prose"]
     assert found.outcome is Outcome.PASS
-    assert found.answer == "The median is +3.6% against the baseline's, within the margin."
+    assert (
+        found.answer
+        == "The median is +3.6% against the baseline's, not slower by more than the margin of 3.0%."
+    )
     assert found.strength == "3 against 3: descriptive only, medians compared"
     assert found.figures[0].value == pytest.approx(12.29)
     assert found.figures[0].baseline == pytest.approx(11.86)
@@ -43,8 +46,8 @@ def spread(centre: float, width: float, n: int = 8):
 @pytest.mark.parametrize(
     ("ours", "outcome", "words"),
     [
-        (spread(10.0, 0.02), Outcome.PASS, "within the margin"),
-        (spread(11.0, 0.02), Outcome.PASS, "within the margin"),
+        (spread(10.0, 0.02), Outcome.PASS, "not slower by more than the margin"),
+        (spread(11.0, 0.02), Outcome.PASS, "not slower by more than the margin"),
         (spread(9.0, 0.02), Outcome.FAIL, "slower by more than the margin"),
         (spread(9.8, 0.30), Outcome.INCONCLUSIVE, "too wide to tell"),
     ],

@@ -74,6 +74,13 @@ def test_raw_failures_that_raw_json_leaves_out_are_counted() -> None:
     assert (len(raw.failures[0].exchanges), raw.failures[0].left_out) == (20, 230)
 
 
+@pytest.mark.parametrize(("outcome", "shown"), [("fail", ""), ("pass", "0"), ("unknown", "")])
+def test_a_threshold_that_failed_as_a_whole_has_no_number_of_failures(outcome: str, shown: str) -> None:
+    threshold = {"name": "t", "outcome": outcome, "failed": 0, "failures": [], "observed": 1}
+    raw = raw_section(founding.verdict(raw={"outcome": "failed", "thresholds": [threshold]}))
+    assert raw.thresholds.rows[0][5] == shown
+
+
 def test_overruled_says_nothing_where_nothing_was() -> None:
     assert overruled(founding.verdict(reconsidered=())).startswith("Nothing:")
     assert "decided by the release's owner, until 2026-11-30" in overruled(founding.verdict())

@@ -51,9 +51,15 @@ def _row(threshold: Mapping[str, Any], entry: Reconsidered | None) -> tuple[str,
         str(threshold.get("outcome", "unknown")),
         quantity(threshold.get("observed"), str(threshold.get("unit") or "")),
         "unknown" if n is None else f"{n:,}",
-        f"{failed_of(threshold):,}",
+        _failed(threshold),
         _beside(threshold, entry),
     )
+
+
+def _failed(threshold: Mapping[str, Any]) -> str:
+    """How many failed; "" where the threshold failed as a whole, such as a count or a percentile."""
+    failed = failed_of(threshold)
+    return f"{failed:,}" if failed or threshold.get("outcome") == "pass" else ""
 
 
 def _beside(threshold: Mapping[str, Any], entry: Reconsidered | None) -> str:
