@@ -3,6 +3,7 @@
 A driver makes one `IterationContext` an iteration; `Secrets` and `Traffic` live as long as the run.
 """
 
+import math
 import random
 import re
 from collections.abc import Mapping, Sequence
@@ -180,10 +181,15 @@ class IterationContext:
         """Record a declared check: True passes, False fails, None is unknown and needs a reason."""
         if not isinstance(outcome, bool | None):
             raise TypeError(f"check {name}: expected True, False or None, found {type(outcome).__name__}")
+        for what, text in (("name", name), ("grade", grade), ("reason", reason)):
+            if not isinstance(text, str):
+                raise TypeError(f"check {name}: {what}: expected a text, found {type(text).__name__}")
         if outcome is None and not reason:
             raise ValueError(f"check {name} is unknown without a reason")
         self.checked.append(Checked(name, outcome, grade, reason, tuple(e.id for e in exchanges)))
 
     def count(self, name: str, amount: float = 1) -> None:
         """Add to a count of this iteration, judged over the whole run."""
+        if not isinstance(name, str) or not isinstance(amount, (int, float)) or not math.isfinite(amount):
+            raise TypeError(f"count {name}: expected a name and a finite number, found {amount!r}")
         self.counts[name] = self.counts.get(name, 0) + amount

@@ -20,6 +20,7 @@ from soakproof.scenario import (
     Scenario,
     Script,
     Start,
+    Started,
     Together,
     Yield,
 )
@@ -57,6 +58,7 @@ class Stepper:
         self._scenario = scenario
         self._context = context
         self._script: Script | None = None
+        self._started: set[int] = set()  # keys of requests under way
         self._end: IterationEnd | None = None
         self._reason = ""
 
@@ -73,6 +75,8 @@ class Stepper:
 
     def reply(self, value: Reply) -> Yield | None:
         """Hand over what came of the last wish, as its class says; the next one, or None at the end."""
+        if isinstance(value, Started):
+            self._started.add(value.key)
         return self._step(lambda: self._running().send(value))
 
     def fail(self, failed: AskFailed) -> Yield | None:
@@ -119,14 +123,21 @@ class Stepper:
         except Exception as error:
             self._finish("broken", _told(error))
         else:
-            if isinstance(wanted, (Ask, Together, Start, Finish, Released)):
+            problem = self._wrong(wanted)
+            if not problem:
                 return wanted
-            self._finish(
-                "broken",
-                f"yielded {type(wanted).__name__}; a scenario yields Ask, Together, Start, "
-                "Finish or Released",
-            )
+            self._finish("broken", problem)
         return None
+
+    def _wrong(self, wanted: object) -> str:
+        """Why no driver could carry a wish out; empty when one can."""
+        if isinstance(wanted, Finish):
+            if wanted.started.key not in self._started:
+                return "finishes a request that it did not start, or finishes it twice"
+            self._started.remove(wanted.started.key)
+        if isinstance(wanted, (Ask, Together, Start, Finish, Released)):
+            return ""
+        return f"yielded {type(wanted).__name__}; a scenario yields Ask, Together, Start, Finish or Released"
 
     def _finish(self, end: IterationEnd, reason: str) -> None:
         self._end, self._reason = end, reason

@@ -14,6 +14,8 @@ is a generator. It yields what takes time and is handed the result; checks and c
             it.check("echo.exact", answer.text == line, answer)
 """
 
+import json
+import reprlib
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -27,6 +29,7 @@ from soakproof.context import (
     Traffic,
     nonces,
 )
+from soakproof.plain import plain
 from soakproof.prompts import Register, prose, prose_above, register
 from soakproof.records import Exchange, Failure
 from soakproof.strictjson import Parsed, parse, same, violations
@@ -48,6 +51,9 @@ class After:
     def __post_init__(self) -> None:
         if (self.tokens is None) == (self.seconds is None):
             raise ValueError("After takes either tokens or seconds")
+        _expect(self.tokens is None or _whole(self.tokens), "After: tokens", "a whole number", self.tokens)
+        _expect(self.seconds is None or _number(self.seconds), "After: seconds", "a number", self.seconds)
+        _expect(isinstance(self.phase, str), "After: phase", "a text", self.phase)
 
     def __str__(self) -> str:
         when = f"{self.tokens} token events" if self.tokens is not None else f"{self.seconds} s"
@@ -68,10 +74,19 @@ class Ask:
     cancel: After | None = None
     may_fail: bool = False  # hand a failed exchange back instead of ending the iteration
 
+    def __post_init__(self) -> None:
+        _expect(_are_messages(self.messages), "Ask: messages", "a text, or (role, text) pairs", self.messages)
+        _expect(isinstance(self.role, str), "Ask: role", "a text", self.role)
+        _expect(_whole(self.tokens) and self.tokens > 0, "Ask: tokens", "a whole number from 1", self.tokens)
+        _expect(_number(self.temperature), "Ask: temperature", "a number", self.temperature)
+        _expect(self.cancel is None or isinstance(self.cancel, After), "Ask: cancel", "an After", self.cancel)
+        if self.response_format is not None:
+            json.dumps(self.response_format)  # raises TypeError for what JSON cannot carry
+
     def chat(self) -> list[dict[str, str]]:
-        """The messages as the API takes them."""
+        """The messages as the API takes them. What UTF-8 cannot carry of an earlier answer is replaced."""
         pairs = (("user", self.messages),) if isinstance(self.messages, str) else self.messages
-        return [{"role": role, "content": text} for role, text in pairs]
+        return [{"role": role, "content": text.encode("utf-8", "replace").decode()} for role, text in pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +98,8 @@ class Together:
     def __init__(self, *asks: Ask) -> None:
         if not asks:
             raise ValueError("Together takes one request or more")
+        for ask in asks:
+            _expect(isinstance(ask, Ask), "Together", "requests", ask)
         object.__setattr__(self, "asks", asks)
 
 
@@ -91,6 +108,9 @@ class Start:
     """Send a request and go on at its first token; answered by a `Started`."""
 
     ask: Ask
+
+    def __post_init__(self) -> None:
+        _expect(isinstance(self.ask, Ask), "Start", "a request", self.ask)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +126,9 @@ class Finish:
 
     started: Started
 
+    def __post_init__(self) -> None:
+        _expect(isinstance(self.started, Started), "Finish", "what Start was answered by", self.started)
+
 
 @dataclass(frozen=True, slots=True)
 class Released:
@@ -113,6 +136,10 @@ class Released:
 
     exchange: Exchange
     within: float  # seconds since the exchange's end
+
+    def __post_init__(self) -> None:
+        _expect(isinstance(self.exchange, Exchange), "Released", "an exchange", self.exchange)
+        _expect(_number(self.within), "Released: within", "a number of seconds", self.within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +149,30 @@ class Release:
     freed: bool | None  # None: could not be seen
     seconds: float | None = None  # from the cancel to the first sight of it free
     reason: str = ""
+
+
+def _expect(met: bool, what: str, expected: str, found: object) -> None:
+    """A wish that no driver could carry out is refused where it is made, in the scenario's own line."""
+    if not met:
+        raise TypeError(f"{what}: expected {expected}, found {plain(reprlib.repr(found), 80)}")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _are_messages(value: object) -> bool:
+    if isinstance(value, str):
+        return True
+    pairs = value if isinstance(value, (tuple, list)) else ()
+    return bool(pairs) and all(
+        isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(part, str) for part in pair)
+        for pair in pairs
+    )
 
 
 Yield = Ask | Together | Start | Finish | Released
