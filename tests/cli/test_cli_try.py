@@ -165,7 +165,7 @@ def test_long_texts_are_cut_unless_asked_for_whole(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nope"], ["no scenario is called 'nope'"]),
+        (["nope"], ["soakproof: no scenario is called 'nope'", "needs --plan"]),
         (["behave", "--set", "behav=x"], ["--set", "unknown key 'behav'", "did you mean 'behave'?"]),
         (["behave", "--set", "unknown=7"], ["--set", "unknown"]),
         (["behave", "--set", "whole"], ["expected OPTION=VALUE, found 'whole'"]),

@@ -103,6 +103,7 @@ def chosen_kind(
     options = dict(_setting(text) for text in settings)
     if plan is None:
         where = Path(name).stem
+        _known(catalog, name)
         return Kind(where, make_scenario(catalog, where, {"scenario": name, **options}, "--set"), 1), Bounds()
     whole = load_plan(catalog, plan)
     names = [kind.name for kind in whole.kinds]
@@ -110,6 +111,14 @@ def chosen_kind(
         raise UsageError(f"the plan {whole.name} has no kind {name!r}", f"it has: {', '.join(names)}")
     own = read_toml(catalog.plan(plan)).get("kind", {}).get(name, {})
     return Kind(name, make_scenario(catalog, name, {**own, **options}, "--set"), 1), whole.bounds
+
+
+def _known(catalog: "Catalog", name: str) -> None:
+    """Refuse what is no scenario's name or file, before its options are looked at."""
+    try:
+        catalog.find("scenario", "scenarios", ".py", name)
+    except UsageError as error:
+        raise UsageError(error.problem, f"{error.hint}; a kind that only a plan names needs --plan") from None
 
 
 def _setting(text: str) -> tuple[str, Any]:
