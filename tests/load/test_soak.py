@@ -35,7 +35,7 @@ def test_a_clean_soak_of_the_testbed(tmp_path: Path):
     count = Counter(x["record"] for x in records)
     assert count["opened"] == count["closed"] == told["locust"]["requests"]
     assert "no --host was given" in output(tmp_path)
-    assert str(run.name) in output(tmp_path)
+    assert output(tmp_path).rstrip().endswith(f"judge it: soakproof adjudicate {run.name}")
     assert told["target"]["kind"] == "lemonade"
     assert told["target"]["testbed"] is True
     assert gone(mine)
@@ -117,7 +117,7 @@ def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):
         (["--plan", "quikc"], "quick"),
         (["--host", "localhost:1"], "address"),
         (["--host", "http://127.0.0.1:9"], "does not answer"),
-        (["--tags", "nosuchkind"], "no kind"),
+        (["--tags", "nosuchkind"], "names of its kinds: structured_json"),
         (["--processes", "2"], "not supported"),
         (["--testbed-model", "/no/such/file.gguf"], "file.gguf"),
         (["--runs", "/proc/nowhere"], "--runs"),

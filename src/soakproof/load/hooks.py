@@ -43,6 +43,7 @@ class Hooks:
         self.catalog = Catalog(Path.cwd())
         self.plan: Plan | None = None
         self.why = "stopped"  # how the load ended: time, interrupt, stopped
+        self.next_step = ""  # what to type after the last run
 
     def register(self) -> None:
         events.init_command_line_parser.add_listener(self.on_parser)
@@ -51,6 +52,7 @@ class Hooks:
         events.test_stopping.add_listener(self.on_test_stopping)
         events.test_stop.add_listener(self.on_test_stop)
         events.quitting.add_listener(self.on_quitting)
+        events.quit.add_listener(self.on_quit)
 
     def on_parser(self, parser: LocustArgumentParser, **_: Any) -> None:
         add_arguments(parser, self.default_plan)
@@ -67,7 +69,7 @@ class Hooks:
             _apply_defaults(options, self.plan)
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
-            _refuse_no_tasks()
+            _refuse_no_tasks(self.plan)
             if options.headless or options.autostart:
                 self._prepare(environment)
         except SoakproofError as error:
@@ -124,7 +126,9 @@ class Hooks:
         session.run.document["locust"] = {"requests": total.num_requests, "failures": total.num_failures}
         session.finish(self.why)
         _save_locust(environment, session)
-        say("\n".join(_outcome(session)))
+        told = _outcome(session)
+        self.next_step = told[-1]
+        say("\n".join(told))
         self._forget(environment, session)
 
     def on_quitting(self, environment: Environment, **_: Any) -> None:
@@ -137,6 +141,11 @@ class Hooks:
             self._forget(environment, session)
         if environment.process_exit_code is None:
             environment.process_exit_code = EXIT_ERROR if environment.parsed_options.headless else 0
+
+    def on_quit(self, **_: Any) -> None:
+        """Locust's tables have pushed it out of sight."""
+        if self.next_step:
+            say(self.next_step)
 
     def _forget(self, environment: Environment, session: Session) -> None:
         environment.process_exit_code = session.exit_code
@@ -162,11 +171,12 @@ def _apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
         options.only_summary = True
 
 
-def _refuse_no_tasks() -> None:
+def _refuse_no_tasks(plan: Plan) -> None:
     left = SoakUser.tasks[0].tasks if SoakUser.tasks else []
     if not left:
         raise UsageError(
-            "--tags and --exclude-tags leave no kind of the plan", "tags are the names of the kinds"
+            "--tags and --exclude-tags leave no kind of the plan",
+            f"tags are the names of its kinds: {', '.join(kind.name for kind in plan.kinds)}",
         )
 
 

@@ -139,7 +139,8 @@ class Session:
         if not self.stopping:
             self.stopping = True
             if self._active:
-                say(f"draining: {self._active} iterations in flight (Ctrl-C ends them at once)")
+                iterations = "1 iteration" if self._active == 1 else f"{self._active} iterations"
+                say(f"draining: {iterations} in flight (Ctrl-C ends them at once)")
             try:
                 if not self._idle.wait(0 if self.trouble else self.plan.drain):
                     self._abort("the run stopped before it ended")
