@@ -1,6 +1,7 @@
-"""When a sweep over the exchanges in flight ends one, and how. Pure; both drivers share it."""
+"""Exchanges in flight, and when a sweep over them ends one, and how. Pure; both drivers share it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from soakproof.clock import nanoseconds, seconds
 from soakproof.exchange import Reading
@@ -12,6 +13,40 @@ LOOK_EVERY = 0.1  # seconds between two looks at everything in flight
 _AFTER_FINISH = nanoseconds(5)  # a server that has said [DONE] and does not close is let go after this
 
 Ending = Callable[[int], Exchange]  # makes the exchange's record, given the time of its end
+
+
+@dataclass(eq=False)
+class Flight:
+    """One exchange on its way. Each driver adds to it what carries the exchange, and how that is woken."""
+
+    reading: Reading
+    bounds: Bounds
+    cancel: After | None
+    prompt_tokens: float
+    sent_ns: int
+    ended: Ending | None = field(default=None, init=False)  # how it was ended from outside, if it was
+
+    def end(self, how: Ending) -> None:
+        """End it from outside: whoever carries it wakes and makes the record that ``how`` says."""
+        if self.ended is None:
+            self.ended = how
+            self.wake()
+
+    def wake(self) -> None:
+        raise NotImplementedError
+
+    def stop(self, reason: str) -> None:
+        self.end(lambda now: self.reading.broke(now, Failure.STOPPED, reason))
+
+
+def sweep(flights: Iterable[Flight], now_ns: int) -> None:
+    """End those that are past a bound, or due to be cancelled by time."""
+    there = list(flights)
+    ahead = sum(f.prompt_tokens for f in there if f.reading.token_events == 0)
+    for flight in there:
+        how = ending(flight.reading, flight.bounds, flight.cancel, flight.sent_ns, now_ns, ahead)
+        if how is not None:
+            flight.end(how)
 
 
 def ending(

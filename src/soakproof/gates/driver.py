@@ -88,7 +88,7 @@ class Driver:
         ready = self.requests.prepare(ask, kind.name, number, now)
         self.sink.opened(ready.record, ask)
         return Flight(
-            ask.role, ready.reading, self.bounds, ask.cancel, ready.prompt_tokens, now, ready.body, barrier
+            ready.reading, self.bounds, ask.cancel, ready.prompt_tokens, now, ask.role, ready.body, barrier
         )
 
     async def send(self, flight: Flight) -> Exchange:

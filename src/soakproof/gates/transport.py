@@ -11,12 +11,9 @@ from typing import Any
 import httpx
 import trio
 
+from soakproof import sweep
 from soakproof.clock import RunClock
-from soakproof.exchange import Reading
-from soakproof.plan import Bounds
 from soakproof.records import Exchange, Failure
-from soakproof.scenario import After
-from soakproof.sweep import LOOK_EVERY, Ending, ending
 
 _SENDING = "http11.send_request_headers.started"  # connected, and nothing sent yet
 _PEER_LEFT = ("closed", "disconnected")  # how httpx words the end of a connection in mid-answer
@@ -56,30 +53,18 @@ class Barrier:
 
 
 @dataclass(eq=False)
-class Flight:
-    """One exchange on its way."""
+class Flight(sweep.Flight):
+    """One exchange on its way in a task of its own, which the cancelling of its scope wakes."""
 
     role: str
-    reading: Reading
-    bounds: Bounds
-    cancel: After | None
-    prompt_tokens: float
-    sent_ns: int
     body: bytes
     barrier: Barrier | None = None  # waited for between connecting and sending
     first_token: trio.Event = field(default_factory=trio.Event)
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     sending: bool = False
-    ended: Ending | None = None  # how it was ended from outside, if it was
 
-    def end(self, how: Ending) -> None:
-        """End it from another task; its own task makes the record that ``how`` says."""
-        if self.ended is None:
-            self.ended = how
-            self.scope.cancel()
-
-    def stop(self, reason: str) -> None:
-        self.end(lambda now: self.reading.broke(now, Failure.STOPPED, reason))
+    def wake(self) -> None:
+        self.scope.cancel()
 
 
 class Flights(set[Flight]):
@@ -88,13 +73,8 @@ class Flights(set[Flight]):
     async def sweep(self, clock: RunClock) -> None:
         """End those that are past a bound, or due to be cancelled by time; forever."""
         while True:
-            await trio.sleep(LOOK_EVERY)
-            now = clock.now()
-            ahead = sum(f.prompt_tokens for f in self if f.reading.token_events == 0)
-            for flight in [f for f in self if f.sending]:
-                how = ending(flight.reading, flight.bounds, flight.cancel, flight.sent_ns, now, ahead)
-                if how is not None:
-                    flight.end(how)
+            await trio.sleep(sweep.LOOK_EVERY)
+            sweep.sweep((f for f in self if f.sending), clock.now())
 
 
 async def perform(

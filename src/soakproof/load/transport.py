@@ -18,12 +18,10 @@ import gevent.socket
 from gevent.event import Event
 from geventhttpclient.response import HTTPParseError, HTTPResponse
 
+from soakproof import sweep
 from soakproof.clock import RunClock
 from soakproof.exchange import Reading
-from soakproof.plan import Bounds
 from soakproof.records import Exchange, Failure
-from soakproof.scenario import After
-from soakproof.sweep import LOOK_EVERY, ending
 
 _BLOCK = 65536
 _TURN_NS = 20_000_000  # how long one stream may keep all others from theirs
@@ -118,27 +116,15 @@ class _Parser(HTTPResponse):
 
 
 @dataclass(eq=False)
-class Flight:
-    """One exchange on its way, as the sweeper sees it."""
+class Flight(sweep.Flight):
+    """One exchange on its way over a socket, whose end wakes the reading loop."""
 
-    reading: Reading
-    bounds: Bounds
-    cancel: After | None
-    prompt_tokens: float
-    sent_ns: int
     connection: gevent.socket.socket | None = None
-    ended: Callable[[int], Exchange] | None = None  # how it was ended from outside, if it was
 
-    def end(self, how: Callable[[int], Exchange]) -> None:
-        """End it from another greenlet: the reading loop wakes and makes the record ``how`` says."""
-        if self.ended is None:
-            self.ended = how
-            if self.connection is not None:
-                with contextlib.suppress(OSError):
-                    self.connection.shutdown(gevent.socket.SHUT_RDWR)
-
-    def stop(self, reason: str) -> None:
-        self.end(lambda now: self.reading.broke(now, Failure.STOPPED, reason))
+    def wake(self) -> None:
+        if self.connection is not None:
+            with contextlib.suppress(OSError):
+                self.connection.shutdown(gevent.socket.SHUT_RDWR)
 
 
 class Sweeper:
@@ -151,16 +137,8 @@ class Sweeper:
 
     def _run(self) -> None:
         while True:
-            gevent.sleep(LOOK_EVERY)
-            now, ahead = self._clock.now(), self._ahead()
-            for flight in list(self.flights):
-                how = ending(flight.reading, flight.bounds, flight.cancel, flight.sent_ns, now, ahead)
-                if how is not None:
-                    flight.end(how)
-
-    def _ahead(self) -> float:
-        """Prompt tokens of all that still wait for a first token: they share the server's prefill."""
-        return sum(f.prompt_tokens for f in self.flights if f.reading.token_events == 0)
+            gevent.sleep(sweep.LOOK_EVERY)
+            sweep.sweep(self.flights, self._clock.now())
 
     def oldest_s(self) -> float | None:
         """Age of the oldest exchange in flight, in seconds."""
