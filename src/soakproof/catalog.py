@@ -5,7 +5,6 @@ shadow a package of that name.
 
 import ast
 import contextlib
-import difflib
 import hashlib
 import importlib.util
 import sys
@@ -15,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
-from soakproof.errors import UsageError
+from soakproof.errors import UsageError, did_you_mean
 from soakproof.plain import plain
 from soakproof.scenario import Scenario
 
@@ -60,11 +59,9 @@ class Catalog:
         known = self.files(room, suffix)
         if name in known:
             return known[name]
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
         raise UsageError(
             f"no {what} is called {plain(name, 100)!r}",
-            f"{hint}there are: {', '.join(sorted(known)) or 'none'}",
+            f"{did_you_mean(name, known)}there are: {', '.join(sorted(known)) or 'none'}",
         )
 
     def plan(self, name: str) -> Path:

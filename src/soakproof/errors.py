@@ -4,6 +4,9 @@ Exit codes: 0 clean or PASS, 1 raw failures or FAIL, 2 INCONCLUSIVE, 3 could not
 64 wrong usage (the EX_USAGE of sysexits.h).
 """
 
+import difflib
+from collections.abc import Iterable
+
 EXIT_OK, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_USAGE = 0, 1, 2, 3, 64
 
 
@@ -26,3 +29,9 @@ class UsageError(SoakproofError):
 
 class RecorderError(SoakproofError):
     """Evidence could not be written (a full disk, say): the run stops and keeps what it has."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The beginning of a hint: the known word that an unknown one is close to; empty where none is."""
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f"did you mean {near[0]!r}? " if near else ""

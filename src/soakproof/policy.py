@@ -17,7 +17,6 @@ expires = 2026-12-31
 """
 
 import dataclasses
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -25,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from soakproof.catalog import Catalog, digests
-from soakproof.errors import UsageError
+from soakproof.errors import UsageError, did_you_mean
 from soakproof.judge.identity import FIELDS
 from soakproof.judge.rules import Policy, Reconsider, Role, Rule
 from soakproof.settings import build, read_toml
 
-__all__ = ["Policy", "Reconsider", "Rule", "load_policy"]
+_ENTRY = tuple(f.name for f in dataclasses.fields(Reconsider))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +125,7 @@ def _reconsider(
 
 
 def _entry(table: Mapping[str, Any], rules: Mapping[str, Rule], where: str) -> Reconsider:
-    for name in (f.name for f in dataclasses.fields(Reconsider)):
+    for name in _ENTRY:
         if not table.get(name):
             raise UsageError(f"{where}: {name} is missing", "an entry has: " + ", ".join(_ENTRY))
     if isinstance(table["expires"], datetime) or not isinstance(table["expires"], date):
@@ -145,14 +144,10 @@ def _entry(table: Mapping[str, Any], rules: Mapping[str, Rule], where: str) -> R
     return entry
 
 
-_ENTRY = tuple(f.name for f in dataclasses.fields(Reconsider))
-
-
 def _known(name: str, known: list[str], where: str, what: str) -> None:
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"{where}: {name!r} is no {what}", f"{hint}there are: {', '.join(sorted(known))}")
+        hint = f"{did_you_mean(name, known)}there are: {', '.join(sorted(known))}"
+        raise UsageError(f"{where}: {name!r} is no {what}", hint)
 
 
 def _digests(catalog: Catalog, policy: Path, rules: Mapping[str, Rule]) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """TOML into frozen, validated dataclasses, with errors that name the file, the key and what was expected."""
 
 import dataclasses
-import difflib
 import tomllib
 import typing
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from soakproof.errors import UsageError
+from soakproof.errors import UsageError, did_you_mean
 from soakproof.units import Bytes, Ratio, Seconds, Tokens
 
 T = TypeVar("T")
@@ -59,8 +58,7 @@ def _refuse_unknown(kind: Any, table: Any, where: str) -> None:
     known = [f.name for f in dataclasses.fields(kind)]
     for key, value in table.items():
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(known) or 'none'}"
+            hint = did_you_mean(key, known).rstrip() or f"known are: {', '.join(known) or 'none'}"
             raise UsageError(f"{where}: unknown key {key!r}", hint)
         _refuse_unknown(hints[key], value, f"{where}: {key}")
         inner = typing.get_args(hints[key])

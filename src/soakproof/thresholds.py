@@ -11,14 +11,13 @@ Percentiles are nearest-rank: a value that really occurred. What could not be me
 an unknown threshold is not a met one.
 """
 
-import difflib
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from soakproof.errors import UsageError
+from soakproof.errors import UsageError, did_you_mean
 from soakproof.metrics import METRICS, measure
 from soakproof.quantities import COUNTED, PERCENTILES, Counted, check_outcome, statistic, thin
 from soakproof.records import Check, Exchange, Failure, Iteration, Opened
@@ -124,9 +123,8 @@ def _unit(quantity: str, stat: str) -> str:
 def _known(word: str, known: Sequence[str], what: str) -> None:
     if word in known:
         return
-    near = difflib.get_close_matches(word, known, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    raise UsageError(f"{what}: unknown {word!r}", f"{hint}known are: {', '.join(known)}")
+    hint = f"{did_you_mean(word, known)}known are: {', '.join(known)}"
+    raise UsageError(f"{what}: unknown {word!r}", hint)
 
 
 def _limit(text: str, unit: str, at: str) -> float:

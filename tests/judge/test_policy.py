@@ -8,7 +8,8 @@ import pytest
 
 from soakproof.catalog import Catalog, bundled
 from soakproof.errors import UsageError
-from soakproof.policy import Policy, load_policy
+from soakproof.judge.rules import Policy
+from soakproof.policy import load_policy
 
 ENTRY = """
 [[reconsider]]

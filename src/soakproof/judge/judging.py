@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 
-from soakproof.judge.comparing import set_beside
+from soakproof.judge.baseline import set_beside
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Adjudicator, Finding, Outcome, Verdict, merge
 from soakproof.judge.identity import identity
