@@ -1,13 +1,10 @@
 """Reading runs for judgement and reports: only what is sealed and untouched is read."""
 
-import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from soakproof.errors import UsageError
-from soakproof.run import RUN, SEAL, VERDICTS, Loaded, being_written, find, load
+from soakproof.run import RUN, SEAL, Loaded, being_written, find, load
 
-_ENTRY = re.compile(r"(\d+)-(.+)")
 _TOLD = 5  # touched files that an error names
 
 
@@ -41,19 +38,3 @@ def _unsealed(path: Path, what: str) -> UsageError:
         f"{what}: {path.name} is not sealed: the process that wrote it ended before it could",
         f"`soakproof recover {path.name}` seals what is there, marked as recovered",
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One judgement of a run."""
-
-    number: int
-    policy: str
-    path: Path
-
-
-def entries(run: Path) -> list[Entry]:
-    """The run's judgements, the newest last."""
-    folder = run / VERDICTS
-    matches = [(_ENTRY.fullmatch(path.name), path) for path in folder.iterdir()] if folder.is_dir() else []
-    return sorted((Entry(int(m[1]), m[2], path) for m, path in matches if m), key=lambda e: e.number)

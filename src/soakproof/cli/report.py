@@ -11,10 +11,10 @@ import orjson
 
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import colour, say, width, working
-from soakproof.cli.reading import Entry, entries, sealed_run
+from soakproof.cli.reading import sealed_run
 from soakproof.errors import EXIT_OK, UsageError
 from soakproof.judge.finding import Verdict
-from soakproof.run import Loaded, find
+from soakproof.run import Loaded, VerdictFolder, find, verdict_folders
 
 
 @click.command(short_help="Show a verdict, and make its reports again.")
@@ -45,8 +45,8 @@ def report(run: str, number: int | None, again: bool, runs: Path) -> int:
     return EXIT_OK
 
 
-def _entry(path: Path, number: int | None) -> Entry:
-    there = entries(path)
+def _entry(path: Path, number: int | None) -> VerdictFolder:
+    there = verdict_folders(path)
     if not there:
         raise UsageError(f"{path.name} has no verdict yet", f"judge it: soakproof adjudicate {path.name}")
     chosen = [e for e in there if number in (None, e.number)]
@@ -56,8 +56,8 @@ def _entry(path: Path, number: int | None) -> Entry:
     return chosen[-1]
 
 
-def read_verdict(entry: Entry) -> Verdict:
-    """The verdict of an entry. Raises UsageError for a file that is none."""
+def read_verdict(entry: VerdictFolder) -> Verdict:
+    """The verdict in its folder. Raises UsageError for a file that is none."""
     path = entry.path / "verdict.json"
     try:
         return msgspec.convert(orjson.loads(path.read_bytes()), Verdict)
@@ -67,7 +67,7 @@ def read_verdict(entry: Entry) -> Verdict:
         raise UsageError(f"{path} is not a verdict: {error}", "judge the run again") from error
 
 
-def _make_again(runs: Path, path: Path, entry: Entry, verdict: Verdict) -> None:
+def _make_again(runs: Path, path: Path, entry: VerdictFolder, verdict: Verdict) -> None:
     from soakproof.judgement import evidence_of
     from soakproof.report import rewrite
 

@@ -10,7 +10,6 @@ import orjson
 from soakproof import run as rundir
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, table, working
-from soakproof.cli.reading import entries
 from soakproof.clock import seconds
 from soakproof.errors import EXIT_FAIL, EXIT_OK
 from soakproof.plain import plain
@@ -81,7 +80,7 @@ def _load(document: Mapping[str, Any]) -> str:
 
 
 def _verdict(path: Path) -> str:
-    there = entries(path)
+    there = rundir.verdict_folders(path)
     if not there:
         return "none"
     outcome = _document(there[-1].path / "verdict.json").get("outcome")

@@ -14,9 +14,8 @@ from soakproof.run.files import digest, to_json, write_atomic
 from soakproof.run.loading import Loaded, all_of, find, load, read_records, read_run
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
+from soakproof.run.verdicts import VERDICTS, VerdictFolder, verdict_folders
 from soakproof.run.writing import NodeWriter, Run
-
-VERDICTS = "verdicts"
 
 __all__ = [
     "EVIDENCE",
@@ -28,6 +27,7 @@ __all__ = [
     "NodeWriter",
     "Run",
     "SealState",
+    "VerdictFolder",
     "all_of",
     "being_written",
     "digest",
@@ -42,6 +42,7 @@ __all__ = [
     "seal_run",
     "sealing",
     "to_json",
+    "verdict_folders",
     "verify",
     "write_atomic",
 ]

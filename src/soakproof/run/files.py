@@ -42,9 +42,5 @@ def to_json(document: Any) -> bytes:
 
 def digest(path: Path) -> tuple[str, int]:
     """SHA-256 and size of a file."""
-    summed, size = hashlib.sha256(), 0
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            summed.update(block)
-            size += len(block)
-    return summed.hexdigest(), size
+        return hashlib.file_digest(file, "sha256").hexdigest(), file.tell()

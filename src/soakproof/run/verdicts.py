@@ -1,0 +1,25 @@
+"""Where a run's verdicts are: numbered folders beside its evidence, outside its seal."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+VERDICTS = "verdicts"
+_NAME = re.compile(r"(\d+)-(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictFolder:
+    """One judgement of a run, with its reports."""
+
+    number: int
+    policy: str
+    path: Path
+
+
+def verdict_folders(run: Path) -> list[VerdictFolder]:
+    """The run's judgements, the newest last."""
+    folder = run / VERDICTS
+    matches = [(_NAME.fullmatch(path.name), path) for path in folder.iterdir()] if folder.is_dir() else []
+    found = [VerdictFolder(int(match[1]), match[2], path) for match, path in matches if match]
+    return sorted(found, key=lambda verdict: verdict.number)
