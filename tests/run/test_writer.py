@@ -84,6 +84,25 @@ def test_a_device_without_room_is_a_recorders_error(tmp_path: Path) -> None:
         writer.write(event())
 
 
+@linux
+def test_nothing_is_written_behind_a_torn_line(tmp_path: Path) -> None:
+    """What followed would be lost with it, once there is room again."""
+    resource = pytest.importorskip("resource")
+    writer = NodeWriter(tmp_path, "load")
+    writer.write(event(0))
+    file = writer.folder / "events.jsonl"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 10, hard))
+    try:
+        with pytest.raises(RecorderError, match="no space left on device"):
+            writer.write(event(1))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with pytest.raises(RecorderError, match="has a torn line"):
+        writer.write(event(2))
+    assert [r.t_ns for r in read_records(file) if isinstance(r, Event)] == [0]
+
+
 @contextlib.contextmanager
 def small_disk(path: Path, size: str) -> Iterator[Path]:
     path.mkdir()

@@ -43,6 +43,7 @@ class NodeWriter:
             line = encode(record)
             written = file.write(line)
             if written != len(line):  # a disk that filled in mid-line: the torn tail is cut when loading
+                self._broken = True
                 raise OSError(28, "no space left on device")
             if sync:
                 os.fsync(file.fileno())
