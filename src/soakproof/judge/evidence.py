@@ -1,7 +1,7 @@
 """A run's evidence as adjudicators see it. Built from records that somebody else has read; no I/O."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ class Evidence:
     problems: tuple[str, ...] = ()  # lines that could not be read
     seal_problems: tuple[str, ...] = ()
     recovered: bool = False
-    id: str = field(default="")
+    id: str = ""
 
     def _of(self, kind: type) -> Iterable[Any]:
         return (r for r in self.records if type(r) is kind)

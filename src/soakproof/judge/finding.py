@@ -94,9 +94,7 @@ class Verdict:
     reconsidered: tuple[Reconsidered, ...] = ()
     not_proven: tuple[str, ...] = ()  # what the run does not prove, in sentences
     identity: dict[str, Any] = field(default_factory=dict)  # of the target, from run.json
-    changed: tuple[
-        dict[str, Any], ...
-    ] = ()  # identity fields that differ from the baseline: field, role, was, is
+    changed: tuple[dict[str, Any], ...] = ()  # fields that the baseline differs in: field, role, was, is
     versions: dict[str, str] = field(default_factory=dict)  # program, adjudicators' digests, policy digest
 
 

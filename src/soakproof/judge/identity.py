@@ -8,7 +8,7 @@ else the name that the server gave); two runs are compared by the surest way tha
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -37,7 +37,7 @@ class Comparison:
     differ: tuple[str, ...] = ()  # ``same`` fields that differ, in words
     unknown: tuple[str, ...] = ()  # ``same`` fields that only one run tells, in words
     remarks: tuple[str, ...] = ()  # ``same`` fields that neither run tells
-    changed: tuple[dict[str, Any], ...] = field(default=())  # under test and noted: field, role, was, is
+    changed: tuple[dict[str, Any], ...] = ()  # under test and noted: field, role, was, is
 
     @property
     def comparable(self) -> bool:

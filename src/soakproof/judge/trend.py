@@ -63,9 +63,7 @@ class Leak:
 
     answer: Literal["leak", "none", "unclear", "short"]
     slope: Interval | None = None
-    step: float | None = (
-        None  # the largest rise from one ten minutes to the next, when the answer hangs on it
-    )
+    step: float | None = None  # the largest rise from one ten minutes to the next, if the answer hangs on it
     step_at: float | None = None  # seconds
     hours: float = 0.0
 
