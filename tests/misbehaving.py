@@ -10,7 +10,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 Connection = socket.socket
@@ -163,37 +163,50 @@ ACTS: dict[str, Callable[[Connection], None]] = {
 }
 
 
-class Server:
-    """Answers each connection in a thread of its own; knows the seeds of what it works on."""
+@contextmanager
+def serving(act: Callable[[Connection], None]) -> Iterator[str]:
+    """A server's address, as long as the block lasts. ``act`` has each connection in a thread of its own."""
+    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 
-    def __init__(self) -> None:
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
-        self.busy: dict[int, int] = {}  # thread to seed
-        self.heads: list[bytes] = []
-        threading.Thread(target=self._accept, daemon=True).start()
+    def serve(connection: Connection) -> None:
+        with connection, suppress(OSError):  # the client may leave at any time
+            act(connection)
 
-    def _accept(self) -> None:
+    def accept() -> None:
         while True:
             try:
-                connection, _ = self._listener.accept()
+                connection, _ = listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            threading.Thread(target=serve, args=(connection,), daemon=True).start()
 
-    def _serve(self, connection: Connection) -> None:
-        with connection:
-            head, body = _request(connection)
-            self.heads.append(head)
-            if b"/chat/completions " not in head:
-                connection.sendall(self._tell(head.split()[1].decode()))
-                return
-            asked = json.loads(body)
-            self.busy[threading.get_ident()] = asked.get("seed", 0)
-            try:
-                _behave(connection, asked["messages"][-1]["content"].partition("behave: ")[2])
-            finally:
-                del self.busy[threading.get_ident()]
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        listener.close()
+
+
+class Server:
+    """Answers as it is asked to; knows the seeds of what it works on."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self.busy: dict[int, int] = {}  # thread to seed
+        self.heads: list[bytes] = []
+
+    def serve(self, connection: Connection) -> None:
+        head, body = _request(connection)
+        self.heads.append(head)
+        if b"/chat/completions " not in head:
+            connection.sendall(self._tell(head.split()[1].decode()))
+            return
+        asked = json.loads(body)
+        self.busy[threading.get_ident()] = asked.get("seed", 0)
+        try:
+            _behave(connection, asked["messages"][-1]["content"].partition("behave: ")[2])
+        finally:
+            del self.busy[threading.get_ident()]
 
     def _tell(self, path: str) -> bytes:
         slots = [{"id": 0, "is_processing": False, "n_ctx": 4096}] + [
@@ -202,9 +215,6 @@ class Server:
         ]
         documents = {"/slots": slots, "/health": {"status": "ok"}, "/v1/models": {"data": [{"id": "tiny"}]}}
         return document("200 OK", documents[path]) if path in documents else document("404 Not Found", {})
-
-    def close(self) -> None:
-        self._listener.close()
 
 
 def _behave(connection: Connection, name: str) -> None:
@@ -231,7 +241,5 @@ def _request(connection: Connection) -> tuple[bytes, bytes]:
 @contextmanager
 def misbehaving() -> Iterator[Server]:
     server = Server()
-    try:
+    with serving(server.serve) as server.url:
         yield server
-    finally:
-        server.close()

@@ -3,12 +3,12 @@
 import itertools
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import gevent
 import pytest
-from misbehaving import END, LAST, ROLE, STREAM_HEAD, WHOLE, chunk, delta
+from misbehaving import END, LAST, ROLE, STREAM_HEAD, WHOLE, chunk, delta, serving
 
 from soakproof.clock import RunClock
 from soakproof.exchange import Reading
@@ -65,32 +65,6 @@ def flooding(first: bytes, more: bytes) -> Iterator[str]:
         yield url
 
 
-@contextmanager
-def serving(act: Callable[[socket.socket], None]) -> Iterator[str]:
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve(connection: socket.socket) -> None:
-        try:
-            with connection:
-                act(connection)
-        except OSError:
-            pass
-
-    def accept() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1/chat/completions"
-    finally:
-        listener.close()
-
-
 NUMBERS = itertools.count()
 
 
@@ -115,7 +89,7 @@ def ask(url: str, bounds: Bounds) -> Exchange:
     sweeper = Sweeper(CLOCK)
     try:
         flight = Flight(Reading(record), bounds, None, 1, now)
-        return perform(flight, Endpoint(url, {}), b"{}", CLOCK, sweeper)
+        return perform(flight, Endpoint(f"{url}/v1/chat/completions", {}), b"{}", CLOCK, sweeper)
     finally:
         sweeper.close()
 

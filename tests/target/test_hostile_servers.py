@@ -2,7 +2,6 @@
 
 import json
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from misbehaving import document
+from misbehaving import document, serving
 
 from soakproof.errors import UsageError
 from soakproof.host import executable_identity, file_identity
@@ -42,29 +41,14 @@ ODD = st.recursive(
 @contextmanager
 def server(say: Say) -> Iterator[str]:
     """A raw server: ``say`` has the connection, the path and the whole request so far."""
-    listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 
-    def serve(connection: socket.socket) -> None:
-        with connection:
-            try:
-                data = connection.recv(1 << 20)
-                say(connection, data.split(b" ")[1].decode(), data)
-            except (OSError, IndexError):
-                pass
+    def act(connection: socket.socket) -> None:
+        data = connection.recv(1 << 20)
+        if data:
+            say(connection, data.split(b" ")[1].decode(), data)
 
-    def accept() -> None:
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=serve, args=(connection,), daemon=True).start()
-
-    threading.Thread(target=accept, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        listener.close()
+    with serving(act) as url:
+        yield url
 
 
 class Documents:
