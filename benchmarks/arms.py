@@ -46,6 +46,7 @@ class _FramingOnly:
     """A reading that takes HTTP and events apart and leaves the JSON alone."""
 
     finished = False
+    over_limit = False
     last_progress_ns = None
 
     def __init__(self) -> None:
@@ -67,10 +68,10 @@ class _FramingOnly:
         return self
 
     def deadline(self, bounds: Bounds, ahead: float) -> Any:
-        return t_end, None
+        return _NEVER, None
 
 
-t_end = 1 << 62
+_NEVER = 1 << 62
 
 
 def _soakproof(
