@@ -90,19 +90,19 @@ class Plan:
     """What a soak does. ``kinds`` has the mix in the plan's order."""
 
     name: str
-    title: str = ""
-    duration: Seconds = Seconds(1800)
-    users: int = 4
-    seed: int = 1
-    drain: Seconds = Seconds(60)  # how long a stop waits for streams in flight
-    queueing: bool = False  # let requests queue in the server: no permits
-    deck: int = 0  # the sum of the mix, when the plan wants it checked
-    kinds: tuple[Kind, ...] = ()
-    bounds: Bounds = field(default_factory=Bounds)
-    watch: WatchSettings = field(default_factory=WatchSettings)
-    thresholds: tuple[Threshold, ...] = ()
-    short: Short = field(default_factory=Short)
-    source: str = ""  # the TOML text, kept in run.json
+    title: str
+    duration: Seconds
+    users: int
+    seed: int
+    drain: Seconds  # how long a stop waits for streams in flight
+    queueing: bool  # let requests queue in the server: no permits
+    deck: int  # the sum of the mix, when the plan wants it checked
+    kinds: tuple[Kind, ...]
+    bounds: Bounds
+    watch: WatchSettings
+    thresholds: tuple[Threshold, ...]
+    short: Short
+    source: str  # the TOML text, kept in run.json
 
     def for_duration(self, seconds: float) -> "Plan":
         """The plan as a run of this length takes it: with the kinds of [short] below its bound."""

@@ -95,18 +95,14 @@ def of_testbed() -> Symptom:
 
 def of_target(target: "Target") -> Iterator[Symptom]:
     """What a run would know of its target."""
-    identity = target.identity
-    version = identity.get("version") or identity.get("build")
+    version = target.version
     yield Symptom(
         "ok" if version else "limited",
         "server",
         f"{target.kind} {plain(version or 'of unknown version', 80)} at {target.base_url}",
         "" if version else "two runs can be compared, and not said to be of the same build",
     )
-    model = identity.get("model_resolved") or target.model
-    plural = "" if target.slots == 1 else "s"
-    context = f"{target.slots} slot{plural} of {target.slot_context:,} tokens"
-    yield Symptom("ok", "model", f"{plain(model, 80)}, {context}")
+    yield Symptom("ok", "model", f"{plain(target.served_model, 80)}, {target.room}")
     yield from (Symptom("limited", "target", plain(remark, 300)) for remark in target.remarks)
     yield _model_file(target)
 

@@ -160,14 +160,10 @@ def _target(
 
 def _tell_beginning(kind: "Kind", target: "Target") -> None:
     """What is tried, and on what."""
-    identity = target.identity
     server = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}[target.kind]
-    version = identity.get("version") or identity.get("build") or ""
-    model = identity.get("model_resolved") or target.model
-    plural = "" if target.slots == 1 else "s"
     say(
-        f"target    {server} {plain(version or 'of unknown version', 60)} at {target.base_url}: "
-        f"{plain(model, 80)}, {target.slots} slot{plural} of {target.slot_context:,} tokens"
+        f"target    {server} {plain(target.version or 'of unknown version', 60)} at {target.base_url}: "
+        f"{plain(target.served_model, 80)}, {target.room}"
     )
     for remark in target.remarks:
         say(f"          note: {plain(remark, 300)}")

@@ -30,6 +30,21 @@ class Target:
     def chat_url(self) -> str:
         return f"{self.base_url}{self.prefix}/chat/completions"
 
+    @property
+    def version(self) -> str | None:
+        """Of the front, else the build of a bare backend; as the server tells it."""
+        return self.identity.get("version") or self.identity.get("build")
+
+    @property
+    def served_model(self) -> str:
+        """The model that answers, whatever alias was asked for; as the server tells it."""
+        return str(self.identity.get("model_resolved") or self.model)
+
+    @property
+    def room(self) -> str:
+        """Its slots in words."""
+        return f"{self.slots} slot{'' if self.slots == 1 else 's'} of {self.slot_context:,} tokens"
+
     def surroundings(self, corpora: Mapping[str, Sequence[str]]) -> Surroundings:
         """What a scenario may know of it."""
         return Surroundings(
