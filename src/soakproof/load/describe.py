@@ -69,7 +69,9 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
                 "name": kind.name,
                 "scenario": type(kind.scenario).__name__,
                 "count": kind.count,
-                "options": _plain(dataclasses.asdict(kind.scenario)),
+                "options": _plain(
+                    {f.name: getattr(kind.scenario, f.name) for f in dataclasses.fields(kind.scenario)}
+                ),
                 "checks": list(kind.scenario.checks),
                 "width": kind.scenario.width,
             }

@@ -10,11 +10,14 @@ What Locust does, and why the hooks are as they are (observed on 2.47):
 """
 
 import argparse
+import atexit
 import logging
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
 
+import gevent
 from locust import events
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
@@ -22,14 +25,14 @@ from locust.exception import StopTest
 from locust.html import get_html_report
 
 from soakproof.catalog import Catalog
-from soakproof.errors import EXIT_ERROR, SoakproofError, UsageError
+from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError, UsageError
 from soakproof.load.arguments import add_arguments, wishes
 from soakproof.load.interrupt import to_main_greenlet
 from soakproof.load.progress import say
 from soakproof.load.rig import prepare
 from soakproof.load.session import Session
 from soakproof.load.users import SoakUser, make_tasks
-from soakproof.plan import Plan, load_plan
+from soakproof.plan import MOST_USERS, Plan, load_plan
 from soakproof.raw import summary_lines
 from soakproof.run import to_json, write_atomic
 
@@ -62,14 +65,17 @@ class Hooks:
         options = environment.parsed_options
         assert options is not None
         logging.getLogger("httpx").setLevel(logging.WARNING)
+        hub = gevent.get_hub()
+        hub.NOT_ERROR = (*hub.NOT_ERROR, StopTest, RecorderError)  # said in words: gevent prints no traceback
         to_main_greenlet(too_late=self._is_sealing)
+        atexit.register(self.on_quitting, environment)
         try:
             _refuse_distributed(options)
+            _refuse_odd_numbers(options)
             self.plan = load_plan(self.catalog, options.plan)
             _apply_defaults(options, self.plan)
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
-            _refuse_no_tasks(self.plan)
             if options.headless or options.autostart:
                 self._prepare(environment)
         except SoakproofError as error:
@@ -93,22 +99,26 @@ class Hooks:
         assert self.plan is not None
         assert options is not None
         plan = self.plan.for_duration(options.run_time or self.plan.duration)
+        _refuse_no_tasks(plan)
         rig = prepare(plan, self.catalog, wishes(options, environment.host), events.request.fire)
         self.session = session = Session(plan, rig)
         SoakUser.session = session
 
     def on_test_start(self, environment: Environment, **_: Any) -> None:
         environment.process_exit_code = EXIT_ERROR  # until a run has been judged
+        self.why = "stopped"
         try:
             if self.session is None:
                 self._prepare(environment)
+            assert self.session is not None
+            self.session.begin(lambda: _quit(environment))
         except SoakproofError as error:
             say(f"soakproof: {error}")
             environment.process_exit_code = error.exit_code
+            if self.session is not None:
+                self.session.give_up(error)
+                self._forget(environment, self.session)
             raise StopTest(str(error)) from error
-        assert self.session is not None
-        self.why = "stopped"
-        self.session.begin(lambda: _quit(environment))
 
     def on_test_stopping(self, environment: Environment, **_: Any) -> None:
         if self.session is not None:
@@ -132,7 +142,11 @@ class Hooks:
         self._forget(environment, session)
 
     def on_quitting(self, environment: Environment, **_: Any) -> None:
-        """Ctrl-C and SIGTERM come here with the load still on: stop it before Locust fixes the exit code."""
+        """Ctrl-C and SIGTERM come here with the load still on: stop it before Locust fixes the exit code.
+
+        Called at the process's exit as well: Locust may end by a fault of its own, such as a --html file that
+        it cannot write, without telling anybody.
+        """
         session = self.session
         if session is not None and environment.runner is not None:
             self.why = "interrupt"
@@ -161,6 +175,17 @@ def _refuse_distributed(options: argparse.Namespace) -> None:
         )
 
 
+def _refuse_odd_numbers(options: argparse.Namespace) -> None:
+    """Numbers that Locust lets pass, and that make no run."""
+    if options.num_users is not None and not 1 <= options.num_users <= MOST_USERS:
+        raise UsageError(f"--users: expected 1 to {MOST_USERS}, found {options.num_users}")
+    if options.run_time is not None and not options.run_time > 0:
+        raise UsageError(
+            f"--run-time: expected more than 0 seconds, found {options.run_time}",
+            "leave it out for the plan's own duration",
+        )
+
+
 def _apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
     """The plan's numbers where the user gave none; wide tables only when they are asked for."""
     options.num_users = options.num_users or plan.users
@@ -172,17 +197,19 @@ def _apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
 
 
 def _refuse_no_tasks(plan: Plan) -> None:
-    left = SoakUser.tasks[0].tasks if SoakUser.tasks else []
-    if not left:
+    """The deck is drawn from until a kind comes that --tags left: there must be one."""
+    left = {task.__name__ for task in SoakUser.tasks[0].tasks} if SoakUser.tasks else set()
+    names = [kind.name for kind in plan.kinds]
+    if not left.intersection(names):
         raise UsageError(
             "--tags and --exclude-tags leave no kind of the plan",
-            f"tags are the names of its kinds: {', '.join(kind.name for kind in plan.kinds)}",
+            f"for a run of this length they are the names of its kinds: {', '.join(names)}",
         )
 
 
 def _leave(error: SoakproofError) -> None:
     """End Locust at once with the error's code; its text goes to standard error."""
-    print(f"soakproof: {error}", file=sys.stderr, flush=True)
+    say(f"soakproof: {error}", sys.stderr)
     sys.exit(error.exit_code if isinstance(error, UsageError) else EXIT_ERROR)
 
 
@@ -198,11 +225,13 @@ def _quit(environment: Environment) -> None:
 
 def _outcome(session: Session) -> list[str]:
     """What came of the run, and what to type next."""
-    run = f"run {session.run.path}"
+    path = session.run.path
+    run = f"run {path}"
     if not session.sealed:
-        return [run, f"it is not sealed: soakproof recover {session.run.path}"]
+        return [run, f"it is not sealed: soakproof recover {shlex.quote(str(path))}"]
     told = summary_lines(session.raw) if session.raw else []
-    return [*told, run, f"judge it: soakproof adjudicate {session.run.path.name}"]
+    name = path.name if path.parent == Path("runs") else shlex.quote(str(path))
+    return [*told, run, f"judge it: soakproof adjudicate {name}"]
 
 
 def _save_locust(environment: Environment, session: Session) -> None:

@@ -1,13 +1,28 @@
 """What a run says while it runs."""
 
+import contextlib
+import sys
 from collections import Counter
+from typing import TextIO
 
 from soakproof.load.transport import Sweeper
+from soakproof.plain import plain
+
+_LONGEST = 2000  # characters of a line
 
 
-def say(text: str) -> None:
-    """A line to the user, at once."""
-    print(text, flush=True)
+def say(text: str, stream: TextIO | None = None) -> None:
+    """A line to the user, at once. Nobody who may read it, and nothing in it, can end the run.
+
+    What a terminal cannot show, or could be steered by, is shown as its escape.
+    """
+    shown = "\n".join(plain(line, _LONGEST) for line in text.split("\n"))
+    stream = stream or sys.stdout
+    with contextlib.suppress(OSError, ValueError):  # closed, or a full disk
+        try:
+            print(shown, file=stream, flush=True)
+        except UnicodeEncodeError:
+            print(shown.encode("ascii", "backslashreplace").decode(), file=stream, flush=True)
 
 
 def progress_line(elapsed_s: float, counts: Counter[str], sweeper: Sweeper) -> str:

@@ -28,7 +28,8 @@ from soakproof.plan import Plan
 from soakproof.request import Requests
 from soakproof.run import Run
 from soakproof.target import Credentials, Target, examine
-from soakproof.testbed.launch import Testbed
+from soakproof.testbed.data import PROBE_MODEL
+from soakproof.testbed.launch import Testbed, check_packages, checked_model
 from soakproof.watch.launch import Watch
 from soakproof.watch.settings import WatchConfig
 
@@ -65,6 +66,9 @@ def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> 
     if wishes.host:
         say(f"asking {wishes.host} what it is …")
         target = examine(wishes.host, wishes.model, wishes.credentials)
+    else:
+        check_packages()
+        checked_model(wishes.testbed_model or PROBE_MODEL)
     clock, started_at = RunClock.start(), time.time()
     run = Run.create(wishes.runs, plan.name, {"format": 1, "state": "preparing"})
     stack = ExitStack()
@@ -95,7 +99,7 @@ class _Setup:
         """On the server that the user named, or without one on the testbed."""
         recorder = Recorder(self.run.writer(NODE), self.clock, fire)
         testbed = None if named else self._testbed()
-        target = _of_testbed(testbed) if testbed else named
+        target = _of_testbed(testbed, self.wishes.model or "llm") if testbed else named
         assert target is not None
         around = target.surroundings(self.catalog.corpora())
         self._describe(target, around, testbed=testbed is not None)
@@ -177,6 +181,6 @@ class _Setup:
         return driver
 
 
-def _of_testbed(testbed: Testbed) -> Target:
-    target = examine(testbed.url, "llm", Credentials())
+def _of_testbed(testbed: Testbed, model: str) -> Target:
+    target = examine(testbed.url, model, Credentials())
     return dataclasses.replace(target, cache_tokens=testbed.cache_tokens)

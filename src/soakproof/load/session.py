@@ -88,10 +88,15 @@ class Session:
             self._active -= 1
             if not self._active:
                 self._idle.set()
+        if result.end == "broken":  # a scenario that breaks at once would fill the disk with that
+            self._pause(1.0)
 
     def _back_off(self) -> None:
         """Nobody is there: wait, longer each time, in steps that notice a stop."""
-        until = time.monotonic() + min(0.5 * 2 ** min(self._recorder.unreachable, 10), 10.0)
+        self._pause(min(0.5 * 2 ** min(self._recorder.unreachable, 10), 10.0))
+
+    def _pause(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
         while time.monotonic() < until and not self.stopping:
             gevent.sleep(0.2)
 
@@ -124,6 +129,11 @@ class Session:
     def elapsed_s(self) -> float:
         """Seconds of load so far."""
         return (self._clock.now() - int(self.run.document.get("load_started_ns") or 0)) / NS
+
+    def give_up(self, error: SoakproofError) -> None:
+        """The load cannot begin."""
+        self.trouble = error
+        self.finish("error")
 
     def _recorder_broke(self, error: RecorderError) -> None:
         say(f"soakproof: {error}\n  the run stops; what was recorded is kept in {self.run.path}")

@@ -1,0 +1,96 @@
+"""Odd numbers, plans and outputs: refused in words, or the run is sealed all the same."""
+
+import io
+import signal
+from pathlib import Path
+
+import pytest
+
+from soakproof.load.progress import say
+from soakproof.run import verify
+from tests.load.soaks import children, document, gone, lines, loaded, locust, output, the_run
+
+pytestmark = pytest.mark.timeout(240)
+
+SHORT_OF_ONE = """
+[mix]
+structured_json = 1
+long_prose = 1
+[short]
+below = "5m"
+[short.mix]
+structured_json = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-u", "-5"], "--users: expected 1 to 10000, found -5"),
+        (["-u", "0"], "--users: expected 1 to 10000, found 0"),
+        (["-u", "99999999999"], "--users: expected 1 to 10000"),
+        (["-t", "0"], "--run-time: expected more than 0 seconds"),
+        (["--testbed-model", "/nowhere.gguf"], "cannot read the model file"),
+        (
+            ["--plan", "mine.toml", "--tags", "long_prose", "-t", "5s"],
+            "the names of its kinds: structured_json",
+        ),
+    ],
+)
+def test_what_makes_no_run_is_refused_and_leaves_none(tmp_path: Path, arguments: list[str], told: str):
+    (tmp_path / "mine.toml").write_text(SHORT_OF_ONE)
+    with locust(tmp_path, "--headless", *arguments) as process:
+        assert process.wait(60) == 64
+    assert told in output(tmp_path)
+    assert "Traceback" not in output(tmp_path)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_report_of_locusts_that_cannot_be_written_costs_no_seal(tmp_path: Path):
+    """Locust then ends by an error of its own, in the middle of Ctrl-C, and tells nobody."""
+    with locust(tmp_path, "--headless", "-t", "5m", "--html", "/proc/no/such.html") as process:
+        run = loaded(tmp_path)
+        mine = list(children(process).values())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(90) != 0
+    assert verify(run).problems == ()
+    assert document(run / "raw.json")["ended"]["why"] == "interrupt"
+    assert gone(mine)
+
+
+BROKEN = """
+from dataclasses import dataclass
+from soakproof.scenario import Ask, Scenario
+
+@dataclass(frozen=True)
+class Mine(Scenario):
+    def iterate(self, it):
+        yield Ask(None)
+"""
+
+
+def test_a_scenario_that_breaks_at_once_fills_no_disk(tmp_path: Path):
+    (tmp_path / "scenarios").mkdir()
+    (tmp_path / "scenarios" / "mine.py").write_text(BROKEN)
+    (tmp_path / "mine.toml").write_text("[mix]\nmine = 1\n")
+    with locust(tmp_path, "--headless", "-t", "4s", "-u", "2", "--plan", "mine.toml") as process:
+        assert process.wait(90) == 3
+    broken = lines(the_run(tmp_path), "iterations.jsonl")
+    assert 2 <= len(broken) <= 12
+    assert {line["end"] for line in broken} == {"broken"}
+    assert "expected a text" in broken[0]["reason"]
+    assert "Traceback" not in output(tmp_path)
+
+
+class Full(io.StringIO):
+    def flush(self) -> None:
+        raise OSError(28, "no space left on device")
+
+
+@pytest.mark.parametrize("stream", [Full(), io.StringIO(), io.TextIOWrapper(io.BytesIO(), "ascii")])
+def test_nothing_that_is_said_can_end_a_run(stream: io.TextIOBase):
+    if type(stream) is io.StringIO:
+        stream.close()
+    say("a … \ud800 \x1b[2J\n and more", stream)  # type: ignore[arg-type]
+    if isinstance(stream, io.TextIOWrapper):
+        assert stream.buffer.getvalue() == b"a \\u2026 \\ud800 \\x1b[2J\n and more\n"  # type: ignore[attr-defined]
