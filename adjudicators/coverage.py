@@ -29,8 +29,8 @@ class Coverage(Adjudicator):
     """Did the run do what its plan says, and did the watch see enough of it?
 
     ``decks`` is how often each kind's count of the mix must have been completed; one iteration of each kind
-    is wanted in any case. A source in ``required``
-    also stands for those that its name begins: ``process:backend`` for ``process:backend-2``.
+    is wanted in any case. A source in ``required`` also stands for those that its name begins:
+    ``process:backend`` for ``process:backend-2``.
     """
 
     decks: int = 1
@@ -188,16 +188,10 @@ def _named(evidence: Evidence, name: str) -> list[Sample]:
     ]
 
 
-def _load(evidence: Evidence) -> tuple[int, int | None]:
-    """When the load began and ended, nanoseconds on the run clock."""
-    end = evidence.run.get("load_ended_ns")
-    return int(evidence.run.get("load_started_ns") or 0), None if end is None else int(end)
-
-
 def _absence(evidence: Evidence) -> str:
     """What part of the load the watch did not see, in words; empty when it saw all of it."""
     times = [s.t_ns for samples in evidence.samples.values() for s in samples if s.node == "watch"]
-    start, end = _load(evidence)
+    start, end = evidence.load_ns
     slack = max(5.0, 3 * _interval(evidence, "memory")) * NS
     if not times:
         return "it left no sample"
@@ -212,7 +206,7 @@ def _absence(evidence: Evidence) -> str:
 
 def _during_load(evidence: Evidence, samples: Iterable[Sample]) -> list[Sample]:
     """In order of time."""
-    start, end = _load(evidence)
+    start, end = evidence.load_ns
     inside = [s for s in samples if start <= s.due_ns and (end is None or s.due_ns <= end)]
     return sorted(inside, key=lambda s: s.due_ns)
 

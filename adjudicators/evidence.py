@@ -32,14 +32,12 @@ class Whole(Adjudicator):
         yield self._totals(evidence)
 
     def _seal(self, evidence: Evidence) -> Finding:
-        unsealed = [p for p in evidence.seal_problems if "not sealed" in p]
-        touched = [p for p in evidence.seal_problems if p not in unsealed]
         state = evidence.run.get("state")
-        if touched:
-            answer = f"Not as it was sealed: {_some(touched)}."
+        if evidence.touched:
+            answer = f"Not as it was sealed: {_some(evidence.touched)}."
             return finding(self, "seal", Outcome.ERROR, answer, limit="unchanged since it was sealed")
-        if unsealed:
-            problem = f"never sealed: {_some(unsealed)}"
+        if evidence.unsealed:
+            problem = f"never sealed: {_some(evidence.unsealed)}"
         elif evidence.recovered:
             problem = "sealed only after a crash, by `soakproof recover`"
         elif state not in (None, "ended"):

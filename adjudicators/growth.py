@@ -9,20 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from soakproof.judge import (
-    Adjudicator,
-    Bytes,
-    Evidence,
-    Figure,
-    Finding,
-    Outcome,
-    Ratio,
-    counted,
-    finding,
-    plain,
-)
+from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, Ratio, counted, finding
 from soakproof.judge.identity import option
-from soakproof.judge.series import Series, held, one_process, reading, series, while_idle
+from soakproof.judge.series import Series, gtt, held, one_process, series, silence, while_idle
 from soakproof.judge.telling import length, size
 from soakproof.judge.trend import LEAK_FROM_S, early_late, leak
 from soakproof.judge.trend import Growth as Grown
@@ -149,8 +138,7 @@ class Growth(Adjudicator):
 
 def _gtt(evidence: Evidence) -> Iterable[Trace]:
     """GTT is in no process's RSS: a leak in it is seen here only."""
-    for name, samples in sorted(evidence.samples.items()):
-        used = series(samples, reading("gtt_used_bytes")) if name.startswith("amdgpu:") else Series((), ())
+    for name, used in gtt(evidence).items():
         if len(used):
             yield Trace(name, used, 0.0, counted(len(used), "reading"))
 
@@ -178,10 +166,8 @@ def _cache_limit(evidence: Evidence) -> float | None:
 
 def _why(evidence: Evidence, name: str) -> str:
     samples = evidence.samples.get(name, ())
-    bad = next((s for s in samples if s.state != "value"), None)
-    if bad:
-        return f"{bad.state}{f': {plain(bad.reason, 200)}' if bad.reason else ''}"
-    return "RssAnon or VmSwap is not told" if samples else "the server's processes were not seen"
+    untold = "RssAnon or VmSwap is not told" if samples else "the server's processes were not seen"
+    return silence(samples) or untold
 
 
 def _unexplained(trace: Trace) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, finding, plain
-from soakproof.judge.series import Series, reading, series
+from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, finding
+from soakproof.judge.series import Series, gtt, reading, series, silence
 from soakproof.judge.telling import size
 from soakproof.records import Sample
 
@@ -28,11 +28,11 @@ class Memory(Adjudicator):
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._available(evidence, baseline)
         yield self._swap(evidence)
-        cards = {name: s for name, s in evidence.samples.items() if name.startswith("amdgpu:")}
+        cards = gtt(evidence)
         if self.gtt_ceiling and not cards:
             yield self._unread("gtt", evidence.samples.get("amdgpu", ()))
-        for name, samples in sorted(cards.items()):
-            yield self._gtt(name, samples)
+        for name, used in cards.items():
+            yield self._gtt(name, used) if len(used) else self._unread(f"gtt: {name}", evidence.samples[name])
 
     def _available(self, evidence: Evidence, baseline: Evidence | None) -> Finding:
         samples = evidence.samples.get("memory", ())
@@ -77,10 +77,7 @@ class Memory(Adjudicator):
             fault="host" if grown > self.swap_growth else "",
         )
 
-    def _gtt(self, name: str, samples: Sequence[Sample]) -> Finding:
-        used = series(samples, reading("gtt_used_bytes"))
-        if not len(used):
-            return self._unread(f"gtt: {name}", samples)
+    def _gtt(self, name: str, used: Series) -> Finding:
         most = max(used.values)
         at = used.times[used.values.index(most)]
         over = bool(self.gtt_ceiling) and most > self.gtt_ceiling
@@ -98,13 +95,11 @@ class Memory(Adjudicator):
         )
 
     def _unread(self, subject: str, samples: Sequence[Sample]) -> Finding:
-        bad = next((s for s in samples if s.state != "value"), None)
-        why = f"{bad.state}{f': {plain(bad.reason, 200)}' if bad.reason else ''}" if bad else "no sample"
         return finding(
             self,
             subject,
             Outcome.INCONCLUSIVE,
-            f"It could not be read ({why}).",
+            f"It could not be read ({silence(samples) or 'no sample'}).",
             limit_source="policy" if self.required else "",
             critical=self.required or (subject == "gtt" and bool(self.gtt_ceiling)),
         )
@@ -118,8 +113,7 @@ def _shaped(evidence: Evidence) -> str:
     """
     total = max(series(evidence.samples.get("memory", ()), reading("total_bytes")).values, default=None)
     available = series(evidence.samples.get("memory", ()), reading("available_bytes"))
-    for name, samples in evidence.samples.items():
-        used = series(samples, reading("gtt_used_bytes")) if name.startswith("amdgpu:") else Series((), ())
+    for used in gtt(evidence).values():
         if total and len(used) and min(used.values) + min(available.values) > total * 1.02:
             return (
                 f"{size(min(available.values))} available and {size(min(used.values))} of GTT in use are "

@@ -203,7 +203,7 @@ class Slots(Adjudicator):
     def _strangers(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
         """Seeds of busy slots that no request of this run carried."""
         ours = {e.seed for e in evidence.exchanges} | {o.seed for o in evidence.opened}
-        began, ended = evidence.run.get("load_started_ns") or 0, evidence.run.get("load_ended_ns")
+        began, ended = evidence.load_ns
         during = [s for s in samples if began <= s.t_ns and (ended is None or s.t_ns <= ended)]
         strange = [s for s in during if set(seeds_of(s)) - ours - {None}]
         if strange:

@@ -8,6 +8,8 @@ from typing import Any
 from soakproof.clock import NS
 from soakproof.records import Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
 
+_UNSEALED = "not sealed"  # in the words of `run.verify`
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -63,6 +65,21 @@ class Evidence:
         for sample in self._of(Sample):
             found.setdefault(sample.source, []).append(sample)
         return {source: tuple(sorted(s, key=lambda x: x.due_ns)) for source, s in found.items()}
+
+    @property
+    def unsealed(self) -> tuple[str, ...]:
+        """Seals that are missing: that part of the evidence may have been changed or not."""
+        return tuple(p for p in self.seal_problems if _UNSEALED in p)
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """What is not as it was sealed."""
+        return tuple(p for p in self.seal_problems if _UNSEALED not in p)
+
+    @property
+    def load_ns(self) -> tuple[int, int | None]:
+        """When the load began, 0 where that is not known, and when it ended, if that is known."""
+        return int(self.run.get("load_started_ns") or 0), self.run.get("load_ended_ns")
 
     @property
     def plan(self) -> Mapping[str, Any]:

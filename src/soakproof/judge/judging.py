@@ -99,8 +99,7 @@ def _integrity(evidence: Evidence) -> tuple[Finding, ...]:
         broken.append("a part of it was sealed after a crash: what was lost at its end is unknown")
     if not broken:
         return ()
-    touched = any("not sealed" not in problem for problem in evidence.seal_problems)
-    outcome = Outcome.ERROR if touched else Outcome.INCONCLUSIVE
+    outcome = Outcome.ERROR if evidence.touched else Outcome.INCONCLUSIVE
     more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
     answer = f"No: {'; '.join(broken[:3])}{more}."
     return (_remark("seal", "evidence", "Is the evidence as it was sealed?", outcome, answer),)

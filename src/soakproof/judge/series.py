@@ -7,6 +7,7 @@ from typing import Any
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
+from soakproof.plain import plain
 from soakproof.records import Sample
 
 NEAR_S = 1.5  # a reading belongs to another source's that is no further away
@@ -67,6 +68,20 @@ def while_idle(evidence: Evidence, whole: Series) -> Series:
     ]
     kept = [(t, v) for t, v in zip(whole.times, whole.values, strict=True) if near(idle, t)]
     return Series(tuple(t for t, _ in kept), tuple(v for _, v in kept))
+
+
+def gtt(evidence: Evidence) -> dict[str, Series]:
+    """GTT in use on each GPU, in bytes, by the name of its source."""
+    cards = {name: samples for name, samples in evidence.samples.items() if name.startswith("amdgpu:")}
+    return {name: series(samples, reading("gtt_used_bytes")) for name, samples in sorted(cards.items())}
+
+
+def silence(samples: Iterable[Sample]) -> str:
+    """The first reading without a value, in words; empty where each has one."""
+    silent = next((s for s in samples if s.state != "value"), None)
+    if silent is None:
+        return ""
+    return f"{silent.state}: {plain(silent.reason, 200)}" if silent.reason else silent.state
 
 
 def near(times: Sequence[float], at: float, within: float = NEAR_S) -> bool:
