@@ -1,5 +1,6 @@
 """Ctrl-C reaches the main greenlet, whoever runs when it comes."""
 
+import signal
 import subprocess
 import sys
 
@@ -36,6 +37,30 @@ def outcome(late: bool) -> list[str]:
 
 def test_the_greenlet_that_runs_is_left_alone():
     assert outcome(late=False) == ["main was interrupted", "user whole"]
+
+
+TERM = """
+import os, signal, gevent
+from soakproof.load.interrupt import sigterm_as_well
+
+try:
+    with sigterm_as_well():
+        os.kill(os.getpid(), signal.SIGTERM)
+        gevent.sleep(5)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+os.kill(os.getpid(), signal.SIGTERM)
+gevent.sleep(5)
+print("outlived it")
+"""
+
+
+def test_sigterm_is_one_until_locust_listens_and_then_what_it_was():
+    done = subprocess.run(
+        [sys.executable, "-c", TERM], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.stdout == "interrupted\n"
+    assert done.returncode == -signal.SIGTERM
 
 
 def test_one_that_comes_too_late_is_ignored():

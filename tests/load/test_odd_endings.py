@@ -8,7 +8,7 @@ import pytest
 
 from soakproof.load.progress import say
 from soakproof.run import verify
-from tests.load.soaks import children, document, gone, lines, loaded, locust, output, the_run
+from tests.load.soaks import children, document, gone, lines, loaded, locust, output, the_run, wait_for
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -55,6 +55,22 @@ def test_a_report_of_locusts_that_cannot_be_written_costs_no_seal(tmp_path: Path
         assert process.wait(90) != 0
     assert verify(run).problems == ()
     assert document(run / "raw.json")["ended"]["why"] == "interrupt"
+    assert gone(mine)
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_load_leaves_a_sealed_run_and_nothing_running(
+    tmp_path: Path, how: signal.Signals
+):
+    with locust(tmp_path, "--headless", "-t", "5m") as process:
+        wait_for(lambda: "starting the embedded testbed" in output(tmp_path))
+        mine = wait_for(lambda: list(children(process).values()))
+        process.send_signal(how)
+        assert process.wait(60) == 3
+    run = the_run(tmp_path)
+    assert verify(run).problems == ()
+    assert document(run / "raw.json")["outcome"] == "error"
+    assert "Traceback" not in output(tmp_path)
     assert gone(mine)
 
 

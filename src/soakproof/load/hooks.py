@@ -27,7 +27,7 @@ from locust.html import get_html_report
 from soakproof.catalog import Catalog
 from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError, UsageError
 from soakproof.load.arguments import add_arguments, wishes
-from soakproof.load.interrupt import to_main_greenlet
+from soakproof.load.interrupt import sigterm_as_well, to_main_greenlet
 from soakproof.load.progress import say
 from soakproof.load.rig import prepare
 from soakproof.load.session import Session
@@ -77,7 +77,8 @@ class Hooks:
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
             if options.headless or options.autostart:
-                self._prepare(environment)
+                with sigterm_as_well():
+                    self._prepare(environment)
         except SoakproofError as error:
             _leave(error)
         except KeyboardInterrupt:

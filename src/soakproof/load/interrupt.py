@@ -5,10 +5,15 @@ greenlet in mid-request: the request fails by our fault, and nobody stops. A wat
 the interrupt to the main greenlet instead, where Locust waits for it.
 """
 
+import contextlib
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import gevent
+
+
+def _interrupt() -> None:
+    gevent.get_hub().handle_system_error(KeyboardInterrupt, KeyboardInterrupt())
 
 
 def to_main_greenlet(too_late: Callable[[], bool]) -> None:
@@ -16,6 +21,16 @@ def to_main_greenlet(too_late: Callable[[], bool]) -> None:
 
     def interrupted() -> None:
         if not too_late():
-            gevent.get_hub().handle_system_error(KeyboardInterrupt, KeyboardInterrupt())
+            _interrupt()
 
     gevent.signal_handler(signal.SIGINT, interrupted)
+
+
+@contextlib.contextmanager
+def sigterm_as_well() -> Iterator[None]:
+    """SIGTERM is as Ctrl-C: for the time before Locust listens to it, in which it would end us at once."""
+    watcher = gevent.signal_handler(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        watcher.cancel()
