@@ -4,8 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 from soakproof.judge import (
     NS,
@@ -19,6 +17,7 @@ from soakproof.judge import (
     finding,
     plain,
 )
+from soakproof.judge.evidence import load_span
 from soakproof.records import Sample
 
 ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on change only
@@ -29,8 +28,8 @@ class Coverage(Adjudicator):
     """Did the run do what its plan says, and did the watch see enough of it?
 
     ``decks`` is how often each kind's count of the mix must have been completed; one iteration of each kind
-    is wanted in any case. A source in ``required`` also stands for those that its name begins:
-    ``process:backend`` for ``process:backend-2``.
+    is wanted in any case. A source in ``required``
+    also stands for those that its name begins: ``process:backend`` for ``process:backend-2``.
     """
 
     decks: int = 1
@@ -41,14 +40,18 @@ class Coverage(Adjudicator):
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._duration(evidence)
         yield from self._kinds(evidence)
-        if self.required:
-            yield self._watch(evidence)
-        for name in self.required:
+        yield self._watch(evidence)
+        seen = seen_sources(evidence)
+        for name in seen:
             yield self._on_change(evidence, name) if name in ON_CHANGE else self._source(evidence, name)
+        for name in self.required:
+            if not any(_is_of(source, name) for source in seen):
+                yield self._never(evidence, name)
         yield from self._blind(evidence)
 
     def _duration(self, evidence: Evidence) -> Finding:
-        planned, lasted = evidence.plan.get("duration_s"), evidence.duration
+        """Until the load was stopped: what was drained after that makes up for nothing."""
+        planned, lasted = evidence.plan.get("duration_s"), _lasted(evidence)
         ended = evidence.run.get("ended") or {}
         how = f", ended by {plain(ended['why'], 40)}" if ended.get("why") else ""
         if lasted is None or planned is None:
@@ -112,53 +115,59 @@ class Coverage(Adjudicator):
 
     def _watch(self, evidence: Evidence) -> Finding:
         """Whether the watch was there from the load's beginning to its end."""
-        ended = [e for e in evidence.events if e.what == "watch_ended"]
-        problem = _absence(evidence) or ("" if ended else "it never told its end, so it was killed")
-        details = ended[-1].details if ended else {}
+        problem, ended = absence(evidence, self.samples), ending(evidence)
+        details = ended.details if ended else {}
         return finding(
             self,
             "watch",
             _enough(not problem),
             f"The watch did not see all of the run: {problem}." if problem else "It was there all the time.",
             figures=tuple(
-                Figure(name=name, value=_number(details.get(name)), unit=unit)
+                Figure(name=name, value=number(details.get(name)), unit=unit)
                 for name, unit in (("ticks_due", ""), ("ticks_missed", ""), ("late_max_ms", "ms"))
             ),
+            limit=f"from the load's start to its end, {self.samples:.0%} of its ticks",
+            limit_source="policy",
         )
 
     def _source(self, evidence: Evidence, name: str) -> Finding:
-        """Whether a required source had a value often enough while the load ran."""
-        samples = _during_load(evidence, _named(evidence, name))
-        good = len({s.due_ns for s in samples if s.state == "value"})
-        every = _interval(evidence, name)
-        due = None if evidence.duration is None else int(evidence.duration / every)
-        enough = due is not None and good >= max(1, self.samples * due)
-        without = _without(samples)
-        gap = _widest(samples)
+        """Whether a source that can be seen had a value often enough while the load ran."""
+        found = readings(evidence, name)
+        without = _without(found.samples)
         return finding(
             self,
             f"source {name}",
-            _enough(enough),
-            f"{good} readings with a value of {'an unknown number' if due is None else due} due"
-            f"{f'; {without}' if without else ''}{'' if samples else '; it was never sampled'}.",
+            _enough(found.enough(self.samples)),
+            f"{found.good} readings with a value of "
+            f"{'an unknown number' if found.due is None else found.due} due{f'; {without}' if without else ''}.",
             figures=(
-                Figure(name="readings", value=good, n=due),
-                Figure(name="widest gap", value=gap, unit="s", n=good),
+                Figure(name="readings", value=found.good, n=found.due),
+                Figure(name="widest gap", value=found.widest_s, unit="s", n=found.good),
             ),
-            limit=f"{self.samples:.0%} of one each {every:g} s",
+            limit=f"{self.samples:.0%} of one each {interval_s(evidence, name):g} s",
             limit_source="policy, plan",
         )
 
-    def _on_change(self, evidence: Evidence, name: str) -> Finding:
-        """Whether a required source, which tells its state only when that changes, was there all the time."""
-        samples = _named(evidence, name)
-        there = bool(samples) and all(s.state == "value" for s in samples)
-        missing = _without(samples) or "it was never sampled"
+    def _never(self, evidence: Evidence, name: str) -> Finding:
+        """A required source that nothing was seen of."""
+        without = _without(_named(evidence, name)) or "it was never sampled"
         return finding(
             self,
             f"source {name}",
-            _enough(there),
-            "It was there all the time." if there else f"It was not there all the time: {missing}.",
+            Outcome.INCONCLUSIVE,
+            f"It had no value in the whole run: {without}.",
+            limit="it must be there",
+            limit_source="policy",
+        )
+
+    def _on_change(self, evidence: Evidence, name: str) -> Finding:
+        """Whether a source, which tells its state only when that changes, was there all the time."""
+        bad = [s for s in evidence.samples[name] if s.state != "value"]
+        return finding(
+            self,
+            f"source {name}",
+            _enough(not bad),
+            f"It was not there all the time: {_without(bad)}." if bad else "It was there all the time.",
             limit="all the time",
             limit_source="policy",
         )
@@ -178,44 +187,30 @@ def _enough(is_enough: bool) -> Outcome:
     return Outcome.PASS if is_enough else Outcome.INCONCLUSIVE
 
 
+def _lasted(evidence: Evidence) -> float | None:
+    """Seconds from the load's start until it was stopped.
+
+    A run of an older release does not tell when that was: unless its time was up, it is taken to be when
+    its last iteration began.
+    """
+    start, stop = evidence.run.get("load_started_ns"), evidence.run.get("load_stopping_ns")
+    if start is not None and stop is not None:
+        return (int(stop) - int(start)) / NS
+    if evidence.duration is None or (evidence.run.get("ended") or {}).get("why") == "time":
+        return evidence.duration
+    begun = [i.started_ns for i in evidence.iterations]
+    return (max(begun) - int(start or 0)) / NS if begun else evidence.duration
+
+
+def _is_of(source: str, name: str) -> bool:
+    """Whether a policy's name stands for a source: it is it, or begins it."""
+    return source == name or source.startswith((f"{name}:", f"{name}-"))
+
+
 def _named(evidence: Evidence, name: str) -> list[Sample]:
-    """Samples of a source, and of those that its name begins."""
-    return [
-        sample
-        for source, samples in evidence.samples.items()
-        if source == name or source.startswith((f"{name}:", f"{name}-"))
-        for sample in samples
-    ]
-
-
-def _absence(evidence: Evidence) -> str:
-    """What part of the load the watch did not see, in words; empty when it saw all of it."""
-    times = [s.t_ns for samples in evidence.samples.values() for s in samples if s.node == "watch"]
-    start, end = evidence.load_ns
-    slack = max(5.0, 3 * _interval(evidence, "memory")) * NS
-    if not times:
-        return "it left no sample"
-    if end is None:
-        return "when the load ended is not known"
-    if min(times) > start + slack:
-        return f"its first sample came {(min(times) - start) / NS:.1f} s after the load's start"
-    if max(times) < end - slack:
-        return f"its last sample came {(end - max(times)) / NS:.1f} s before the load's end"
-    return ""
-
-
-def _during_load(evidence: Evidence, samples: Iterable[Sample]) -> list[Sample]:
-    """In order of time."""
-    start, end = evidence.load_ns
-    inside = [s for s in samples if start <= s.due_ns and (end is None or s.due_ns <= end)]
-    return sorted(inside, key=lambda s: s.due_ns)
-
-
-def _interval(evidence: Evidence, source: str) -> float:
-    """Seconds between two readings, as the plan says."""
-    watch: Mapping[str, Any] = evidence.plan.get("watch") or {}
-    key, default = ("slots_every_s", 2.5) if source == "slots" else ("interval_s", 1.0)
-    return float(watch.get(key) or default)
+    """Samples of the sources that a policy's name stands for."""
+    found = [samples for source, samples in evidence.samples.items() if _is_of(source, name)]
+    return [sample for samples in found for sample in samples]
 
 
 def _without(samples: Sequence[Sample]) -> str:
@@ -224,14 +219,3 @@ def _without(samples: Sequence[Sample]) -> str:
     reason = next((s.reason for s in samples if s.state != "value" and s.reason), "")
     told = ", ".join(f"{n} {state}" for state, n in sorted(states.items()))
     return f"{told} ({plain(reason, 120)})" if told and reason else told
-
-
-def _widest(samples: Sequence[Sample]) -> float | None:
-    """Seconds between two readings with a value that lie furthest apart."""
-    times = [s.due_ns for s in samples if s.state == "value"]
-    gaps = [(after - before) / NS for before, after in pairwise(times)]
-    return max(gaps) if gaps else None
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+from soakproof.judge.evidence import touched, unsealed
 
 SHOWN = 3
 
@@ -33,11 +34,11 @@ class Whole(Adjudicator):
 
     def _seal(self, evidence: Evidence) -> Finding:
         state = evidence.run.get("state")
-        if evidence.touched:
-            answer = f"Not as it was sealed: {_some(evidence.touched)}."
+        if changed := touched(evidence):
+            answer = f"Not as it was sealed: {_some(changed)}."
             return finding(self, "seal", Outcome.ERROR, answer, limit="unchanged since it was sealed")
-        if evidence.unsealed:
-            problem = f"never sealed: {_some(evidence.unsealed)}"
+        if missing := unsealed(evidence):
+            problem = f"never sealed: {_some(missing)}"
         elif evidence.recovered:
             problem = "sealed only after a crash, by `soakproof recover`"
         elif state not in (None, "ended"):

@@ -20,6 +20,7 @@ from soakproof.judge import (
     ids,
     plain,
 )
+from soakproof.judge.evidence import load_span
 from soakproof.judge.slotwork import Outlived, after_load, outlived, phase_at_end, seeds_of, sightings
 from soakproof.records import Event, Exchange, Opened, Sample
 
@@ -203,7 +204,7 @@ class Slots(Adjudicator):
     def _strangers(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
         """Seeds of busy slots that no request of this run carried."""
         ours = {e.seed for e in evidence.exchanges} | {o.seed for o in evidence.opened}
-        began, ended = evidence.load_ns
+        began, ended = load_span(evidence)
         during = [s for s in samples if began <= s.t_ns and (ended is None or s.t_ns <= ended)]
         strange = [s for s in during if set(seeds_of(s)) - ours - {None}]
         if strange:

@@ -67,21 +67,6 @@ class Evidence:
         return {source: tuple(sorted(s, key=lambda x: x.due_ns)) for source, s in found.items()}
 
     @property
-    def unsealed(self) -> tuple[str, ...]:
-        """Seals that are missing: that part of the evidence may have been changed or not."""
-        return tuple(p for p in self.seal_problems if _UNSEALED in p)
-
-    @property
-    def touched(self) -> tuple[str, ...]:
-        """What is not as it was sealed."""
-        return tuple(p for p in self.seal_problems if _UNSEALED not in p)
-
-    @property
-    def load_ns(self) -> tuple[int, int | None]:
-        """When the load began, 0 where that is not known, and when it ended, if that is known."""
-        return int(self.run.get("load_started_ns") or 0), self.run.get("load_ended_ns")
-
-    @property
     def plan(self) -> Mapping[str, Any]:
         """The plan as resolved, from run.json."""
         return self.run.get("plan") or {}
@@ -96,3 +81,18 @@ class Evidence:
         """Seconds of load, from its start to its end; None when the end is not known."""
         started, ended = self.run.get("load_started_ns"), self.run.get("load_ended_ns")
         return None if started is None or ended is None else (ended - started) / NS
+
+
+def unsealed(evidence: Evidence) -> tuple[str, ...]:
+    """Seals that are missing: whether that part of the evidence was changed cannot be known."""
+    return tuple(p for p in evidence.seal_problems if _UNSEALED in p)
+
+
+def touched(evidence: Evidence) -> tuple[str, ...]:
+    """What is not as it was sealed."""
+    return tuple(p for p in evidence.seal_problems if _UNSEALED not in p)
+
+
+def load_span(evidence: Evidence) -> tuple[int, int | None]:
+    """When the load began, 0 where that is not known, and when it ended, if that is known."""
+    return int(evidence.run.get("load_started_ns") or 0), evidence.run.get("load_ended_ns")

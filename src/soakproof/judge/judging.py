@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 
 from soakproof.judge.baseline import set_beside
-from soakproof.judge.evidence import Evidence
+from soakproof.judge.evidence import Evidence, touched
 from soakproof.judge.finding import Adjudicator, Finding, Outcome, Verdict, merge
 from soakproof.judge.identity import identity
 from soakproof.judge.notproven import not_proven
@@ -99,7 +99,7 @@ def _integrity(evidence: Evidence) -> tuple[Finding, ...]:
         broken.append("a part of it was sealed after a crash: what was lost at its end is unknown")
     if not broken:
         return ()
-    outcome = Outcome.ERROR if evidence.touched else Outcome.INCONCLUSIVE
+    outcome = Outcome.ERROR if touched(evidence) else Outcome.INCONCLUSIVE
     more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
     answer = f"No: {'; '.join(broken[:3])}{more}."
     return (_remark("seal", "evidence", "Is the evidence as it was sealed?", outcome, answer),)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from soakproof.clock import NS
-from soakproof.judge.evidence import Evidence
+from soakproof.judge.evidence import Evidence, load_span
 from soakproof.records import Exchange, Sample
 
 DECODE = "decode"
@@ -91,7 +91,7 @@ def after_load(evidence: Evidence, samples: Sequence[Sample]) -> AfterLoad:
     if final is not None and final.details.get("busy") is not None:
         seeds = tuple(s for s in final.details.get("seeds") or () if s is not None)
         return AfterLoad(int(final.details["busy"]), seeds, final.t_ns / NS)
-    _, ended = evidence.load_ns
+    _, ended = load_span(evidence)
     if not samples or ended is None or samples[-1].t_ns < ended:
         return AfterLoad()
     last = samples[-1]
