@@ -17,7 +17,7 @@ from soakproof.judge import (
     finding,
     plain,
 )
-from soakproof.judge.evidence import load_span
+from soakproof.judge.watched import absence, ending, interval_s, number, readings, seen_sources
 from soakproof.records import Sample
 
 ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on change only
@@ -28,8 +28,9 @@ class Coverage(Adjudicator):
     """Did the run do what its plan says, and did the watch see enough of it?
 
     ``decks`` is how often each kind's count of the mix must have been completed; one iteration of each kind
-    is wanted in any case. A source in ``required``
-    also stands for those that its name begins: ``process:backend`` for ``process:backend-2``.
+    is wanted in any case. ``samples`` is the share of the watch's ticks, and of the readings of each source
+    that it could see at all, that must be there. ``required`` adds sources that it must have been able to
+    see; a name also stands for those that it begins: ``process:backend`` for ``process:backend-2``.
     """
 
     decks: int = 1
@@ -138,8 +139,7 @@ class Coverage(Adjudicator):
             self,
             f"source {name}",
             _enough(found.enough(self.samples)),
-            f"{found.good} readings with a value of "
-            f"{'an unknown number' if found.due is None else found.due} due{f'; {without}' if without else ''}.",
+            f"{found.good} readings with a value of {found.due_told} due{f'; {without}' if without else ''}.",
             figures=(
                 Figure(name="readings", value=found.good, n=found.due),
                 Figure(name="widest gap", value=found.widest_s, unit="s", n=found.good),

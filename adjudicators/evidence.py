@@ -6,8 +6,9 @@ cannot show that there were none.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
 from soakproof.judge.evidence import touched, unsealed
@@ -127,23 +128,30 @@ class Whole(Adjudicator):
     def _totals(self, evidence: Evidence) -> Finding:
         """Locust counts every exchange of the load nodes, unless somebody resets its numbers."""
         told = evidence.run.get("locust") or {}
-        theirs, ours = told.get("requests"), sum(e.node.startswith("load") for e in evidence.exchanges)
+        load = [e for e in evidence.exchanges if e.node.startswith("load")]
+        ours = {"requests": len(load), "failures": sum(e.outcome == "fail" for e in load)}
+        theirs = {name: told.get(name) for name in ours}
         reset = any(e.what == "stats_reset" for e in evidence.events)
-        figures = (
-            Figure(name="requests", value=ours, baseline=theirs, note="Locust's number is the baseline"),
+        figures = tuple(
+            Figure(name=name, value=n, baseline=theirs[name], note="Locust's number is the baseline")
+            for name, n in ours.items()
         )
-        if theirs is None:
-            answer = f"Locust's own count is not known; the evidence has {ours}."
+        if None in theirs.values():
+            answer = f"Locust's own count is not known; the evidence has {_counts(ours)}."
             return finding(self, "totals", Outcome.INCONCLUSIVE, answer, figures=figures, critical=False)
         if theirs == ours:
-            answer, outcome = f"Locust counted the same {ours} as the evidence.", Outcome.PASS
+            answer, outcome = f"Locust counted the same {_counts(ours)} as the evidence.", Outcome.PASS
         elif reset:
-            answer = f"Locust counted {theirs} after its numbers were reset; the evidence has {ours}."
-            outcome = Outcome.PASS
+            answer = f"Locust counted {_counts(theirs)} after its numbers were reset; the evidence has "
+            answer, outcome = f"{answer}{_counts(ours)}.", Outcome.PASS
         else:
-            answer = f"Locust counted {theirs}, the evidence has {ours}: one of the books is wrong."
-            outcome = Outcome.INCONCLUSIVE
+            answer = f"Locust counted {_counts(theirs)}, the evidence has {_counts(ours)}: "
+            answer, outcome = f"{answer}one of the books is wrong.", Outcome.INCONCLUSIVE
         return finding(self, "totals", outcome, answer, figures=figures)
+
+
+def _counts(counts: Mapping[str, Any]) -> str:
+    return f"{plain(counts['requests'], 20)} requests, {plain(counts['failures'], 20)} failed"
 
 
 def _some(problems: Sequence[str]) -> str:

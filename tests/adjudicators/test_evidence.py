@@ -95,14 +95,26 @@ def test_a_kernel_log_that_was_not_seen_has_no_known_gaps() -> None:
     assert (quiet.outcome, quiet.answer) == (Outcome.PASS, "It has no gap.")
 
 
-@pytest.mark.parametrize(("theirs", "outcome"), [(1, Outcome.PASS), (2, Outcome.INCONCLUSIVE)])
-def test_locusts_own_count_must_agree(theirs, outcome) -> None:
-    run = evidence(exchange(), exchange("g", node="gates"), run={"locust": {"requests": theirs}})
-    assert adjudicate("evidence", run)["totals"].outcome is outcome
+@pytest.mark.parametrize(
+    ("requests", "failures", "outcome"),
+    [(2, 1, Outcome.PASS), (3, 1, Outcome.INCONCLUSIVE), (2, 0, Outcome.INCONCLUSIVE)],
+)
+def test_locusts_own_count_must_agree(requests, failures, outcome) -> None:
+    load = exchange("a"), exchange("b", outcome="fail", failure="reset")
+    told = {"locust": {"requests": requests, "failures": failures}}
+    found = adjudicate("evidence", evidence(load, exchange("g", node="gates", outcome="fail"), run=told))
+    assert found["totals"].outcome is outcome
+    assert f"{requests} requests, {failures} failed" in found["totals"].answer or outcome is Outcome.PASS
+
+
+def test_a_request_cut_off_by_the_end_is_no_failure_of_locusts() -> None:
+    run = evidence(exchange(outcome="unknown", failure="stopped"), run=COUNTED)
+    assert adjudicate("evidence", run)["totals"].outcome is Outcome.PASS
 
 
 def test_numbers_that_were_reset_in_the_web_ui_do_not_count_against_the_evidence() -> None:
-    run = evidence(exchange("a"), exchange("b"), event("stats_reset", 5, node="load"), run=COUNTED)
+    failed = exchange("b", outcome="fail", failure="reset")
+    run = evidence(exchange("a"), failed, event("stats_reset", 5, node="load"), run=COUNTED)
     assert adjudicate("evidence", run)["totals"].outcome is Outcome.PASS
 
 
