@@ -148,6 +148,7 @@ class Session:
         """
         if not self.stopping:
             self.stopping = True
+            self.run.document["load_stopping_ns"] = self._clock.now()
             if self._active:
                 iterations = "1 iteration" if self._active == 1 else f"{self._active} iterations"
                 say(f"draining: {iterations} in flight (Ctrl-C ends them at once)")
