@@ -11,7 +11,7 @@ class Isolation(Scenario):
 
     checks = ("isolation.own", "isolation.foreign")
     clients: int = 2
-    words: int = 24  # of each line
+    words: int = 12  # of each line
     without_marker: Ratio = Ratio(0.2)  # lines of plain words: what bleeds need not hold a marker
     with_secret: Ratio = Ratio(0.4)  # iterations with a secret in each system prompt
 
@@ -38,7 +38,8 @@ class Isolation(Scenario):
 
     def _line(self, it: IterationContext) -> str:
         if it.draw.random() < self.without_marker:
-            return " ".join(it.draw.choices(it.lines("words"), k=self.words))
+            words = it.lines("words")
+            return " ".join(it.draw.sample(list(words), min(self.words, len(words))))
         return it.secret(self.words)
 
 

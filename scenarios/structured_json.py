@@ -9,7 +9,6 @@ it off in what comes after.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from soakproof.scenario import (
@@ -25,6 +24,8 @@ from soakproof.scenario import (
     violations,
 )
 
+TYPES = ("string", "string", "integer", "number", "boolean", "null", "array")  # each at most once an object
+
 
 @dataclass(frozen=True)
 class StructuredJson(Scenario):
@@ -32,16 +33,15 @@ class StructuredJson(Scenario):
 
     checks = ("json.strict", "json.values", "json.schema", "json.schema_values")
     fewest: int = 3  # fields of an object
-    most: int = 8
+    most: int = 6
     tokens: Tokens = Tokens(1024)
 
     def __post_init__(self) -> None:
-        if not 1 <= self.fewest <= self.most:
-            raise ValueError("fewest: expected 1 or more, and no more than most")
+        if not 1 <= self.fewest <= self.most <= len(TYPES) + 1:
+            raise ValueError(f"fewest and most: expected 1 <= fewest <= most <= {len(TYPES) + 1}")
 
     def iterate(self, it: IterationContext) -> Script:
         fields = draw_fields(it, self.fewest, self.most)
-        it.draw.shuffle(fields)
         limit = it.tokens(self.tokens)
         plain = yield Ask(prompt(it, fields), role="plain", tokens=limit)
         told = read(plain, limit)
@@ -71,39 +71,41 @@ class Field:
 
 
 def draw_fields(it: IterationContext, fewest: int, most: int) -> list[Field]:
-    """Distinct fields in the order of their names; the last holds a secret of this request alone."""
+    """Distinct fields in the order of their names; the last holds a secret of this request alone.
+
+    No type comes twice but text, and no text begins like the secret: the probe model's rare slips are there,
+    and they would say nothing of the server.
+    """
     names = sorted(it.draw.sample(list(it.lines("json_fields")), it.draw.randint(fewest, most)))
-    texts = [it.draw.choice(it.lines("json_strings")), *it.draw.sample(list(it.lines("places")), len(names))]
-    texts = it.draw.sample(texts[: len(names) - 1], len(names) - 1)  # one odd string is enough
-    return [*map(partial(_field, it), names[:-1], texts), _text(names[-1], it.code())]
+    secret = it.code()
+    places = [place for place in it.lines("places") if place[0] != secret[0]]
+    texts = [it.draw.choice(it.lines("json_strings")), it.draw.choice(places)]
+    it.draw.shuffle(texts)
+    types = it.draw.sample(TYPES, len(names) - 1)
+    fields = [_field(it, name, of, texts) for name, of in zip(names, types, strict=False)]
+    return [*fields, _text(names[-1], secret)]
 
 
 def _text(name: str, value: str) -> Field:
     return Field(name, "string", value, value, {"type": "string"})
 
 
-def _field(it: IterationContext, name: str, text: str) -> Field:
-    """A field of a drawn type; ``text`` is its value if that is a string."""
+def _field(it: IterationContext, name: str, of: str, texts: list[str]) -> Field:
+    """A field of a type with a drawn value; a text is taken from ``texts``."""
     draw = it.draw
-    kind = draw.choice(["string", "integer", "number", "boolean", "null", "integers", "strings"])
-    if kind == "string":
-        return _text(name, text)
-    if kind == "integers":
-        return _array(name, "integer", [draw.randint(0, 999) for _ in range(draw.randint(1, 5))])
-    if kind == "strings":
-        return _array(name, "string", draw.sample(list(it.lines("words")), draw.randint(1, 5)))
+    if of == "string":
+        return _text(name, texts.pop())
+    if of == "array":
+        words = draw.sample(list(it.lines("words")), draw.randint(2, 3))
+        items = {"type": "array", "items": {"type": "string"}}
+        return Field(name, "array of strings", ", ".join(words), words, items)
     value: int | float | bool | None = {
-        "integer": draw.choice([0, 1, draw.randint(2, 99_999)]),
-        "number": round(draw.randint(0, 999) + draw.randint(1, 99) / 100, 2),
+        "integer": draw.randint(10, 9999),
+        "number": round(draw.randint(10, 999) + draw.randint(1, 99) / 100, 2),
         "boolean": draw.random() < 0.5,
         "null": None,
-    }[kind]
-    return Field(name, kind, json.dumps(value), value, {"type": kind})
-
-
-def _array(name: str, of: str, items: list[Any]) -> Field:
-    shown = ", ".join(map(str, items))
-    return Field(name, f"array of {of}s", shown, items, {"type": "array", "items": {"type": of}})
+    }[of]
+    return Field(name, of, json.dumps(value), value, {"type": of})
 
 
 def prompt(it: IterationContext, fields: list[Field]) -> str:

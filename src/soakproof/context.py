@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from soakproof.records import Check, CheckOutcome, Exchange
 
-NONCE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+NONCE_LETTERS = "BCDFGHJKMNPQRSTVWXZ479"  # no vowels: a nonce is never a word
 _OUTCOMES: Mapping[bool | None, CheckOutcome] = {True: "pass", False: "fail", None: "unknown"}
 _NONCE = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
 
@@ -37,8 +37,9 @@ class Secrets:
         return nonces(text) & self._known
 
     def foreign(self, exchange: Exchange) -> frozenset[str]:
-        """Nonces of other requests in this one's answer or reasoning."""
-        return self.known(f"{exchange.text}\n{exchange.reasoning}") - frozenset(exchange.secrets)
+        """Nonces of other requests in this one's answer, reasoning or tool calls."""
+        said = "\n".join((exchange.text, exchange.reasoning, exchange.tool_calls))
+        return self.known(said) - frozenset(exchange.secrets)
 
 
 def estimated_tokens(characters: int, chars_per_token: float) -> int:
@@ -125,11 +126,11 @@ class IterationContext:
 
     def nonce(self) -> str:
         """Eight letters and digits that no other request of the run is told."""
-        return self.remember("".join(self.draw.choices(NONCE_LETTERS, k=8)))
+        return self.remember("".join(self.draw.sample(NONCE_LETTERS, 8)))
 
     def code(self, *, secret: bool = True) -> str:
         """The same as four and four: ``ABCD-2345``; remembered only where it is a secret."""
-        made = "".join(self.draw.choices(NONCE_LETTERS, k=8))
+        made = "".join(self.draw.sample(NONCE_LETTERS, 8))
         code = f"{made[:4]}-{made[4:]}"
         return self.remember(code) if secret else code
 

@@ -4,6 +4,7 @@ The words are in scenarios/prompts/*.txt; here is only how they are put together
 """
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,12 +29,12 @@ class Register:
 def register(it: IterationContext, tokens: int, *, asked: int = 1, share: float = 0.5) -> Register:
     """A register of about so many tokens, at most ``share`` of a slot's context.
 
-    ``asked`` records are drawn from as many equal parts of it, so that its beginning, middle and end are
+    ``asked`` records are chosen from as many equal parts of it, so that its beginning, middle and end are
     all asked for. Only their codes are remembered as secrets: a long soak's memory stays small.
     """
     room = it.chars(tokens, share)
     head = f"Register {it.nonce()}. {it.phrase('register_head')}"
-    first = it.draw.randrange(9000)
+    first = it.draw.randrange(2)
     lines: list[str] = []
     codes: dict[str, str] = {}
     while room > 0 or len(lines) < max(FEWEST_RECORDS, asked):
@@ -41,7 +42,7 @@ def register(it: IterationContext, tokens: int, *, asked: int = 1, share: float 
         codes[record] = it.code(secret=False)
         lines.append(_line(it, record, codes[record]))
         room -= len(lines[-1]) + 1
-    chosen = _one_of_each_part(it, list(codes), asked)
+    chosen = _one_of_each_part(it, codes, asked)
     for record in chosen:
         it.remember(codes[record])
     return Register("\n".join([head, "", *lines]), codes, chosen)
@@ -52,9 +53,16 @@ def _line(it: IterationContext, record: str, code: str) -> str:
     return it.phrase("register_line", record=record, place=place, keeper=keeper, code=code, status=status)
 
 
-def _one_of_each_part(it: IterationContext, records: Sequence[str], parts: int) -> list[str]:
+def _one_of_each_part(it: IterationContext, codes: Mapping[str, str], parts: int) -> list[str]:
+    """The record of each part whose code is least like any other: a model may slip from one into another."""
+    pairs = Counter(pair for code in codes.values() for pair in itertools.pairwise(code))
+
+    def likeness(record: str) -> int:
+        return sum(pairs[pair] - 1 for pair in itertools.pairwise(codes[record]))
+
+    records = list(codes)
     edges = [len(records) * n // parts for n in range(parts + 1)]
-    chosen = [it.draw.choice(records[a:b]) for a, b in itertools.pairwise(edges)]
+    chosen = [min(records[a:b], key=likeness) for a, b in itertools.pairwise(edges)]
     it.draw.shuffle(chosen)
     return chosen
 

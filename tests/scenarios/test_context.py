@@ -41,6 +41,8 @@ def test_own_secrets_are_not_foreign() -> None:
     told = dataclasses.replace(exchange, text=f"{mine} {yours} QQQQQQQQ", secrets=(mine,))
     assert it.foreign(told) == {yours}
     assert it.foreign(dataclasses.replace(told, text="", reasoning=yours)) == {yours}
+    called = f'[{{"name": "say", "arguments": "{{\\"x\\": \\"{yours}\\"}}"}}]'
+    assert it.foreign(dataclasses.replace(told, text="", tool_calls=called)) == {yours}
     assert it.foreign() == frozenset()
 
 

@@ -26,14 +26,14 @@ def test_anothers_whole_line() -> None:
 
 def test_a_part_of_anothers_line() -> None:
     mine, yours = line(0), line(1)
-    played = play(PAIR, of("client-1", text=" ".join(mine.split()[:12] + yours.split()[12:])))
+    played = play(PAIR, of("client-1", text=" ".join(mine.split()[:6] + yours.split()[6:])))
     assert played.missed() == {"isolation.own": (False, "mixed"), "isolation.foreign": (False, "")}
 
 
 def test_bleeding_without_a_marker_is_seen() -> None:
     """No nonce stands in these lines: what bleeds is told by its words."""
     mine, yours = line(0, PLAIN), line(1, PLAIN)
-    mixed = " ".join(mine.split()[:12] + yours.split()[12:])
+    mixed = " ".join(mine.split()[:6] + yours.split()[6:])
     assert play(PLAIN, of("client-2", text=mine)).missed() == {"isolation.own": (False, "swapped")}
     assert play(PLAIN, of("client-1", text=mixed)).missed() == {"isolation.own": (False, "mixed")}
 
