@@ -107,3 +107,16 @@ def children(process: "subprocess.Popen[str]") -> dict[str, psutil.Process]:
 def gone(processes: Iterator[psutil.Process] | list[psutil.Process]) -> bool:
     """Whether all of these very processes have ended."""
     return not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in processes)
+
+
+def adjudicated(run: Path) -> tuple[int, dict[str, Any]]:
+    """The exit code of `soakproof adjudicate` for a run, and the verdict that it wrote."""
+    command = [sys.executable, "-m", "soakproof", "adjudicate", str(run)]
+    done = subprocess.run(command, cwd=run.parent.parent, capture_output=True, timeout=60, check=False)
+    entries = sorted((run / "verdicts").iterdir(), key=lambda entry: int(entry.name.partition("-")[0]))
+    return done.returncode, document(entries[-1] / "verdict.json")
+
+
+def findings(verdict: dict[str, Any], outcome: str) -> set[tuple[str, str]]:
+    """Adjudicator and subject of a verdict's findings of that outcome."""
+    return {(f["adjudicator"], f["subject"]) for f in verdict["findings"] if f["outcome"] == outcome}
