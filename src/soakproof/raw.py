@@ -78,7 +78,7 @@ def _sort(records: Iterable[Record]) -> _Seen:
 def _outcome(seen: _Seen, results: Sequence[ThresholdResult], why: str) -> RawOutcome:
     if why == "error":
         return "error"
-    if not any(e.outcome != "unknown" for e in seen.exchanges):
+    if _nothing(seen):
         return "nothing"
     parsed = [r.threshold for r in results]
     bad = (
@@ -88,6 +88,13 @@ def _outcome(seen: _Seen, results: Sequence[ThresholdResult], why: str) -> RawOu
         or any(i.end == "broken" for i in seen.iterations)
     )
     return "failed" if bad else "clean"
+
+
+def _nothing(seen: _Seen) -> bool:
+    """No exchange has a known outcome, or none was ok and no iteration completed."""
+    outcomes = {e.outcome for e in seen.exchanges}
+    completed = any(i.end == "completed" for i in seen.iterations)
+    return outcomes <= {"unknown"} or ("ok" not in outcomes and not completed)
 
 
 def _governed(record: Exchange | Check, quantity: str, thresholds: Iterable[ParsedThreshold]) -> bool:

@@ -80,11 +80,19 @@ def test_nothing_completed_is_not_clean() -> None:
     assert outcome(iteration(end="broken")) == ("nothing", 3)
 
 
-def test_all_failed_is_failed() -> None:
+def test_all_failed_is_nothing_completed_and_the_failures_are_listed() -> None:
     failed = [exchange(f"x{i}", outcome="fail", failure=Failure.HTTP_STATUS) for i in range(200)]
-    raw = raw_result([], failed, ended=TIME)
-    assert (raw["outcome"], raw["exit_code"]) == ("failed", 1)
+    raw = raw_result([], [*failed, iteration(end="failed")], ended=TIME)
+    assert (raw["outcome"], raw["exit_code"]) == ("nothing", 3)
     assert raw["exchanges"]["by_failure"] == {"http_status": 200}
+    assert raw["first_failures"][0] == "exchange x0 failed: http_status"
+
+
+def test_an_iteration_that_completes_with_failures_alone_is_failed() -> None:
+    """A scenario may expect its requests to fail."""
+    failed = exchange("bad", outcome="fail", failure=Failure.CONTEXT)
+    assert outcome(failed, iteration()) == ("failed", 1)
+    assert outcome(exchange("good"), failed) == ("failed", 1)
 
 
 def test_a_run_that_could_not_be_carried_out_is_an_error_whatever_it_measured() -> None:
