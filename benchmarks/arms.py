@@ -67,7 +67,12 @@ class _FramingOnly:
     def end(self, t_ns: int) -> Any:
         return self
 
-    def deadline(self, bounds: Bounds, ahead: float) -> Any:
+    sent_ns = 0
+
+    def sent(self, t_ns: int) -> None:
+        self.sent_ns = t_ns
+
+    def deadline(self, bounds: Bounds, ahead: float, held_ns: int) -> Any:
         return _NEVER, None
 
 
@@ -82,7 +87,7 @@ def _soakproof(
     sweeper = Sweeper(clock)
 
     def stream(body: dict[str, Any]) -> tuple[int, int, int]:
-        flight = Flight(reading_of(), Bounds(), None, 100, clock.now())
+        flight = Flight(reading_of(), Bounds(), None, 100)
         return result(perform(flight, endpoint, json.dumps(body).encode(), clock, sweeper))
 
     return stream

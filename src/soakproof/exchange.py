@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ERROR_BODY_BYTES = 4096
 MAX_BLANK_START = 4096
 _BOM = b"\xef\xbb\xbf"
-_OPENED = tuple(f.name for f in fields(Opened))
+_OPENED = tuple(f.name for f in fields(Opened) if f.name != "sent_ns")  # which it has of its own
 
 
 class Reading:
@@ -38,6 +38,7 @@ class Reading:
 
     def __init__(self, opened: Opened, *, expect_text: bool = True, redact: Sequence[str] = ()) -> None:
         self._opened = opened
+        self._sent_ns = opened.sent_ns
         self._expect_text = expect_text
         self._redact = tuple(redact)
         self._notes = Notes()
@@ -52,6 +53,15 @@ class Reading:
         self._document: Document | None = None
         self._counts = Counts(None, None, None)
         self._closed: Exchange | None = None
+
+    @property
+    def sent_ns(self) -> int:
+        """When the request was sent; until it is, when it was opened."""
+        return self._sent_ns
+
+    def sent(self, t_ns: int) -> None:
+        """The request leaves now: connected, and with whom it is to leave together."""
+        self._sent_ns = t_ns
 
     @property
     def token_events(self) -> int:
@@ -133,19 +143,20 @@ class Reading:
         fault = self._told()
         return self._close(t_ns, "fail" if fault else "ok", fault, cancelled_ns=t_ns)
 
-    def deadline(self, bounds: "Bounds", ahead_tokens: float) -> tuple[int, Failure]:
+    def deadline(self, bounds: "Bounds", ahead_tokens: float, held_ns: int = 0) -> tuple[int, Failure]:
         """The next bound to fall, on the run clock, and the failure that it is then.
 
         ``ahead_tokens``: prompt tokens of this request, of its neighbours and of those queued before it.
+        ``held_ns``: how long it waited for a slot, which is not its own time to the first token.
         The headers may take as long as the first token: a bare llama.cpp sends them together.
         """
-        total = self._opened.sent_ns + nanoseconds(bounds.total)
+        total = self._sent_ns + nanoseconds(bounds.total)
         if not self._opened.stream:
             return total, Failure.TOTAL_TIMEOUT
         if self._times.last_ns is not None:
             due, failure = self._times.last_ns + nanoseconds(bounds.between_tokens), Failure.STALL
         else:
-            due = self._opened.sent_ns + nanoseconds(bounds.first_token_bound(ahead_tokens))
+            due = self._sent_ns + nanoseconds(bounds.first_token_bound(ahead_tokens)) + held_ns
             failure = Failure.HEADERS_TIMEOUT if self._headers_ns is None else Failure.FIRST_TOKEN_TIMEOUT
         return (due, failure) if due < total else (total, Failure.TOTAL_TIMEOUT)
 
@@ -204,6 +215,7 @@ class Reading:
         answer, times, stream = self._answer, self._times, self._stream
         return Exchange(
             **{name: getattr(self._opened, name) for name in _OPENED},
+            sent_ns=self._sent_ns,
             outcome=outcome,
             failure=fault.failure if fault else None,
             reason=redacted(fault.reason, self._redact) if fault else "",

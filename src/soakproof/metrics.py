@@ -164,7 +164,7 @@ _ALL = (
         "send_delay",
         "s",
         "lower",
-        "From when a request was due to when it was sent: the tester's own lateness and its queue.",
+        "From when a request was due to when it was sent: connecting, and the tester's own lateness.",
         "nothing",
         _of_success(lambda e: _since(e.due_ns, e.sent_ns)),
     ),

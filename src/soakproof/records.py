@@ -65,7 +65,10 @@ FAULT: Mapping[Failure, Party] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A request as it was sent: written before its first byte leaves, so that a killed run shows it."""
+    """A request as it was sent: written before its first byte leaves, so that a killed run shows it.
+
+    So its ``sent_ns`` is the time of its opening; the exchange has the time at which it really left.
+    """
 
     id: str
     node: str

@@ -102,7 +102,7 @@ class Requests:
         return IterationContext(kind, iteration, self.seed, self.around, self._secrets, self._traffic)
 
     def prepare(self, ask: Ask, kind: str, iteration: int, now_ns: int) -> Prepared:
-        """The next request, due and sent now."""
+        """The next request, due and opened now; when it leaves, its reading is told."""
         number = next(self._numbers)
         record = opened(
             ask,

@@ -23,8 +23,22 @@ class Flight:
     bounds: Bounds
     cancel: After | None
     prompt_tokens: float
-    sent_ns: int
     ended: Ending | None = field(default=None, init=False)  # how it was ended from outside, if it was
+    ahead_tokens: float = field(default=0.0, init=False)  # the most prompt work seen before its first token
+    held_ns: int = field(default=0, init=False)  # how long every slot generated for others meanwhile
+
+    @property
+    def sent_ns(self) -> int:
+        return self.reading.sent_ns
+
+    @property
+    def waiting(self) -> bool:
+        """Nothing was seen of its first token."""
+        return self.reading.token_events == 0
+
+    @property
+    def generating(self) -> bool:
+        return not self.waiting and not self.reading.finished
 
     def end(self, how: Ending) -> None:
         """End it from outside: whoever carries it wakes and makes the record that ``how`` says."""
@@ -39,29 +53,44 @@ class Flight:
         self.end(lambda now: self.reading.broke(now, Failure.STOPPED, reason))
 
 
-def sweep(flights: Iterable[Flight], now_ns: int) -> None:
-    """End those that are past a bound, or due to be cancelled by time."""
-    there = list(flights)
-    ahead = sum(f.prompt_tokens for f in there if f.reading.token_events == 0)
-    for flight in there:
-        how = ending(flight.reading, flight.bounds, flight.cancel, flight.sent_ns, now_ns, ahead)
-        if how is not None:
-            flight.end(how)
+class Sweep:
+    """Looks at all that is in flight to one target, again and again."""
+
+    def __init__(self, slots: int | None = None) -> None:
+        """``slots``: how many the target has; None when that is not known."""
+        self._slots = slots
+        self._looked_ns: int | None = None
+
+    def look(self, flights: Iterable[Flight], now_ns: int) -> None:
+        """End those that are past a bound, or due to be cancelled by time."""
+        there = list(flights)
+        self._account(there, now_ns)
+        for flight in there:
+            how = ending(flight, now_ns)
+            if how is not None:
+                flight.end(how)
+
+    def _account(self, there: list[Flight], now_ns: int) -> None:
+        """What each that waits for its first token has before it: all prompts that wait share the prefill."""
+        since_ns, self._looked_ns = self._looked_ns, now_ns
+        waiting = [flight for flight in there if flight.waiting]
+        ahead = sum(flight.prompt_tokens for flight in waiting)
+        full = self._slots is not None and sum(flight.generating for flight in there) >= self._slots
+        for flight in waiting:
+            flight.ahead_tokens = max(flight.ahead_tokens, ahead)
+            if full and since_ns is not None:
+                flight.held_ns += now_ns - max(since_ns, flight.sent_ns)
 
 
-def ending(
-    reading: Reading, bounds: Bounds, cancel: After | None, sent_ns: int, now_ns: int, ahead_tokens: float
-) -> Ending | None:
-    """How the exchange is to be ended now; None while it may go on.
-
-    ``ahead_tokens``: prompt tokens of all that still wait for a first token; they share the prefill.
-    """
+def ending(flight: Flight, now_ns: int) -> Ending | None:
+    """How the exchange is to be ended now; None while it may go on."""
+    reading, cancel, sent_ns = flight.reading, flight.cancel, flight.sent_ns
     if reading.finished:
         last_ns = reading.last_progress_ns or sent_ns
         return reading.end if now_ns - last_ns > _AFTER_FINISH else None
     if cancel and cancel.seconds is not None and now_ns - sent_ns >= nanoseconds(cancel.seconds):
         return reading.cancelled
-    due_ns, failure = reading.deadline(bounds, ahead_tokens)
+    due_ns, failure = reading.deadline(flight.bounds, flight.ahead_tokens, flight.held_ns)
     if now_ns <= due_ns:
         return None
     return lambda t_ns: reading.broke(t_ns, failure, _overdue(failure, t_ns - sent_ns))

@@ -276,3 +276,20 @@ def test_a_barrier_opens_when_all_have_come_or_said_that_they_cannot() -> None:
 
     trio.run(main)
     assert sorted(order) == ["a", "b"]
+
+
+def test_what_goes_together_is_due_at_its_asking_and_sent_when_all_can_go(server: Server) -> None:
+    @dataclass(frozen=True)
+    class Two(Scenario):
+        checks = ()
+        width = 2
+
+        def iterate(self, it: object) -> Script:
+            yield Together(Ask("behave: whole", role="a"), Ask("behave: whole", role="b"))
+
+    book = Book()
+    play(server, Two(), book)
+    a, b = book.exchanges
+    connected = max(a.sent_ns, b.sent_ns)
+    assert max(a.due_ns, b.due_ns) < min(a.sent_ns, b.sent_ns)
+    assert connected < min(a.first_token_ns or 0, b.first_token_ns or 0)

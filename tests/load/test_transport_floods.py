@@ -88,7 +88,7 @@ def ask(url: str, bounds: Bounds) -> Exchange:
     )
     sweeper = Sweeper(CLOCK)
     try:
-        flight = Flight(Reading(record), bounds, None, 1, now)
+        flight = Flight(Reading(record), bounds, None, 1)
         return perform(flight, Endpoint(f"{url}/v1/chat/completions", {}), b"{}", CLOCK, sweeper)
     finally:
         sweeper.close()

@@ -55,11 +55,12 @@ class Driver:
     slots_url: str | None
     bounds: Bounds
     sink: Sink
-    flights: Flights = field(default_factory=Flights)
+    flights: Flights = field(init=False)
     stopped: trio.Event = field(default_factory=trio.Event)
     stop_reason: str = ""
 
     def __post_init__(self) -> None:
+        self.flights = Flights(self.requests.around.slots)
         self.slots = SlotsReader(self.slots_url, self.client, self.clock)
 
     @asynccontextmanager
@@ -88,7 +89,7 @@ class Driver:
         ready = self.requests.prepare(ask, kind.name, number, now)
         self.sink.opened(ready.record, ask)
         return Flight(
-            ready.reading, self.bounds, ask.cancel, ready.prompt_tokens, now, ask.role, ready.body, barrier
+            ready.reading, self.bounds, ask.cancel, ready.prompt_tokens, ask.role, ready.body, barrier
         )
 
     async def send(self, flight: Flight) -> Exchange:

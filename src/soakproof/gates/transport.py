@@ -61,6 +61,7 @@ class Flight(sweep.Flight):
     barrier: Barrier | None = None  # waited for between connecting and sending
     first_token: trio.Event = field(default_factory=trio.Event)
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    connected: bool = False
     sending: bool = False
 
     def wake(self) -> None:
@@ -68,13 +69,17 @@ class Flight(sweep.Flight):
 
 
 class Flights(set[Flight]):
-    """All exchanges in flight."""
+    """All exchanges in flight, to a target with so many slots, if that is known."""
+
+    def __init__(self, slots: int | None = None) -> None:
+        super().__init__()
+        self._sweep = sweep.Sweep(slots)
 
     async def sweep(self, clock: RunClock) -> None:
         """End those that are past a bound, or due to be cancelled by time; forever."""
         while True:
             await trio.sleep(sweep.LOOK_EVERY)
-            sweep.sweep((f for f in self if f.sending), clock.now())
+            self._sweep.look((f for f in self if f.sending), clock.now())
 
 
 async def perform(
@@ -92,7 +97,7 @@ async def perform(
         return flight.ended(clock.now())
     finally:
         flights.discard(flight)
-        if flight.barrier and not flight.sending:
+        if flight.barrier and not flight.connected:
             flight.barrier.arrive()
 
 
@@ -101,9 +106,11 @@ async def _converse(flight: Flight, client: httpx.AsyncClient, url: str, clock: 
 
     async def trace(event: str, _: Mapping[str, Any]) -> None:
         if event == _SENDING:
-            flight.sending = True
+            flight.connected = True
             if flight.barrier:
                 await flight.barrier.wait()
+            reading.sent(clock.now())
+            flight.sending = True
 
     request = client.stream(
         "POST",

@@ -51,7 +51,7 @@ class Driver:
     slots: SlotsReader
 
     def __post_init__(self) -> None:
-        self.sweeper = Sweeper(self.clock)
+        self.sweeper = Sweeper(self.clock, self.requests.around.slots)
 
     def run(self, kind: Kind, number: int) -> Result:
         """One iteration, from its first request to its last check."""
@@ -80,7 +80,7 @@ class Driver:
         prepared = self.requests.prepare(ask, kind.name, number, now)
         reading = prepared.reading
         self.sink.opened(prepared.record)
-        flight = Flight(reading, self.bounds, ask.cancel, prepared.prompt_tokens, now)
+        flight = Flight(reading, self.bounds, ask.cancel, prepared.prompt_tokens)
         try:
             exchange = perform(
                 flight,

@@ -130,15 +130,17 @@ class Flight(sweep.Flight):
 class Sweeper:
     """Ends exchanges that are past a bound or due to be cancelled by time; knows all that is in flight."""
 
-    def __init__(self, clock: RunClock) -> None:
+    def __init__(self, clock: RunClock, slots: int | None = None) -> None:
+        """``slots``: how many the target has, if that is known."""
         self._clock = clock
+        self._sweep = sweep.Sweep(slots)
         self.flights: set[Flight] = set()
         self._greenlet = gevent.spawn(self._run)
 
     def _run(self) -> None:
         while True:
             gevent.sleep(sweep.LOOK_EVERY)
-            sweep.sweep(self.flights, self._clock.now())
+            self._sweep.look(self.flights, self._clock.now())
 
     def oldest_s(self) -> float | None:
         """Age of the oldest exchange in flight, in seconds."""
@@ -173,6 +175,7 @@ def perform(
         finally:
             if ready:
                 ready()
+        reading.sent(clock.now())
         sweeper.flights.add(flight)
         return _converse(flight, endpoint.message(body), clock, first_token)
     finally:
