@@ -6,11 +6,11 @@ from judging import exchange, opened
 from soakproof.clock import NS, nanoseconds
 from soakproof.exchange import Reading
 from soakproof.plan import Bounds
-from soakproof.records import Exchange
-from soakproof.release import QUICK, SLOW, Search
+from soakproof.records import Exchange, Failure
+from soakproof.release import QUICK, SLOW, Look, Looks, Search
 from soakproof.scenario import After, Release, Released
 from soakproof.slots import Slot
-from soakproof.sweep import ending
+from soakproof.sweep import Flight, Sweep, ending
 from soakproof.units import Seconds
 
 SEED = 1001
@@ -25,8 +25,8 @@ def search(within: float = 5.0, **more: object) -> Search:
     return Search(Released(cut(**more), within))
 
 
-def busy(seed: int | None = SEED) -> Slot:
-    return Slot(0, True, seed=seed)
+def busy(seed: int | None = SEED, decoded: int | None = None) -> Slot:
+    return Slot(0, True, seed=seed, decoded=decoded)
 
 
 IDLE = Slot(1, False)
@@ -55,6 +55,24 @@ def test_our_own_seed_counts_even_beside_slots_without_one() -> None:
     assert search().seen(LEFT, [busy(None), busy()]) is None
 
 
+@pytest.mark.parametrize(
+    ("more", "decoded"),
+    [({}, 295), ({"token_events": 0}, 300), ({"stream": False, "token_events": 0}, 200)],
+    ids=["beyond what was sent", "in prefill", "unstreamed: beyond the first look"],
+)
+def test_tokens_that_are_decoded_after_the_client_left(more: dict[str, object], decoded: int) -> None:
+    looking = search(**more)
+    assert looking.seen(LEFT, [busy(decoded=100), busy(7, decoded=9000)]) is None
+    assert looking.seen(LEFT + NS, [busy(decoded=300)]) is None
+    assert looking.seen(LEFT + 2 * NS, [busy(7, decoded=9000)]) == Release(True, 2.0, decoded=decoded)
+
+
+def test_what_a_slot_decoded_is_told_at_the_bound_too() -> None:
+    release = search().seen(LEFT + 5 * NS, [busy(decoded=105)])
+    assert release is not None
+    assert (release.freed, release.decoded) == (False, 100)
+
+
 def test_no_slot_busy_is_free() -> None:
     assert search().seen(LEFT, []) == Release(True, seconds=0.0)
 
@@ -73,12 +91,27 @@ def test_slots_that_cannot_be_read_are_unknown_only_at_the_bound() -> None:
 )
 def test_polling_never_holds_up_the_servers_own_notice(more: dict[str, object], pace: float) -> None:
     """llama.cpp looks for a client that left after a second without results, and /slots makes one."""
+    assert search(60, **more).pace == pace
     assert search(60, **more).pause(LEFT) == pace
 
 
-def test_the_last_look_is_at_the_bound() -> None:
-    assert search(5.0, token_events=0).pause(LEFT + nanoseconds(4.5)) == pytest.approx(0.5)
-    assert search(5.0).pause(LEFT + 6 * NS) > 0
+def test_the_last_look_is_at_the_bound_if_the_pace_allows_it() -> None:
+    waiting = search(5.0, token_events=0)
+    assert waiting.pause(LEFT) == SLOW
+    assert waiting.pause(LEFT + nanoseconds(2.1)) == pytest.approx(2.9)
+    assert waiting.pause(LEFT + nanoseconds(4.5)) == SLOW
+
+
+def test_a_look_is_shared_while_it_is_fresh_by_those_who_left_before_it() -> None:
+    look = Look(10 * NS, (IDLE,))
+    looks = Looks(look)
+    assert looks.since(9 * NS, SLOW, 12 * NS) is look
+    assert looks.since(9 * NS, QUICK, 12 * NS) is None
+    assert looks.since(9 * NS, SLOW, 13 * NS) is None
+    assert looks.since(11 * NS, SLOW, 12 * NS) is None
+    assert looks.pause(SLOW, 12 * NS) == pytest.approx(0.1)
+    assert looks.pause(SLOW, 13 * NS) == 0
+    assert Looks().pause(SLOW, 0) == 0
 
 
 BOUNDS = Bounds(first_token=Seconds(2), between_tokens=Seconds(1), total=Seconds(30))
@@ -94,8 +127,23 @@ def streaming(reading: Reading, at: float) -> Reading:
     return reading
 
 
+class Sent(Flight):
+    """Carried by nobody."""
+
+    def wake(self) -> None:
+        pass
+
+
+def sent(at: float = 0.0, tokens: float = 0, cancel: After | None = None) -> Sent:
+    flight = Sent(reading(), BOUNDS, cancel, tokens)
+    flight.reading.sent(nanoseconds(at))
+    return flight
+
+
 def ended(reading: Reading, at: float, cancel: After | None = None, ahead: float = 0) -> Exchange | None:
-    how = ending(reading, BOUNDS, cancel, 0, nanoseconds(at), ahead)
+    flight = Sent(reading, BOUNDS, cancel, 0)
+    flight.ahead_tokens = ahead
+    how = ending(flight, nanoseconds(at))
     return how(nanoseconds(at)) if how else None
 
 
@@ -134,3 +182,62 @@ def test_a_server_that_has_said_done_and_stays_is_let_go() -> None:
     let_go = ended(done, 6.1)
     assert let_go is not None
     assert (let_go.outcome, let_go.cancelled_ns) == ("ok", None)
+
+
+def watched(sweep: Sweep, flights: list[Sent], since: float, until: float) -> None:
+    """Looks every tenth of a second, as the drivers do, at those that nothing has ended."""
+    for tenth in range(round(since * 10), round(until * 10)):
+        sweep.look([flight for flight in flights if not flight.ended], nanoseconds(tenth / 10))
+
+
+def why(flight: Sent, at: float) -> str | None:
+    return flight.ended(nanoseconds(at)).failure if flight.ended else None
+
+
+def test_a_neighbours_first_token_takes_nothing_of_what_another_was_allowed() -> None:
+    """Two prompts of 500 tokens share a prefill: 62 s for both, before and after the first is through."""
+    sweep, first, second = Sweep(slots=2), sent(tokens=500), sent(tokens=500)
+    second.bounds = first.bounds = Bounds(first_token=Seconds(2), between_tokens=Seconds(90))
+    watched(sweep, [first, second], 0, 45)
+    streaming(first.reading, 45)
+    watched(sweep, [first, second], 45, 62)
+    assert second.ended is None
+    watched(sweep, [first, second], 62, 63)
+    assert why(second, 63) == "headers_timeout"
+    assert first.ended is None
+
+
+def flowing(flight: Sent, sweep: Sweep, there: list[Sent], since: float, until: float) -> None:
+    """A token every half second for one, while all are looked at."""
+    for half in range(round(since * 2), round(until * 2)):
+        streaming(flight.reading, half / 2)
+        watched(sweep, there, half / 2, half / 2 + 0.5)
+
+
+def test_waiting_for_a_slot_is_not_the_requests_own_time() -> None:
+    """One slot: whoever is queued behind a long answer has its whole bound when that is over."""
+    sweep, long, queued = Sweep(slots=1), sent(), sent(at=1)
+    flowing(long, sweep, [long], 0, 1)
+    flowing(long, sweep, [long, queued], 1, 20)
+    assert queued.ended is None
+    watched(sweep, [queued], 20, 21.5)
+    assert queued.ended is None
+    watched(sweep, [queued], 21.5, 23)
+    assert why(queued, 23) == "headers_timeout"
+
+
+def test_a_request_that_hangs_beside_a_free_slot_is_ended_at_its_bound() -> None:
+    sweep, long, hanging = Sweep(slots=2), sent(), sent(at=1)
+    flowing(long, sweep, [long], 0, 1)
+    flowing(long, sweep, [long, hanging], 1, 3.5)
+    assert why(hanging, 3.5) == "headers_timeout"
+    assert long.ended is None
+
+
+def test_bounds_count_from_the_real_sending() -> None:
+    """Connecting, and the wait for those that are sent together, came before it."""
+    late = sent(at=5)
+    assert ending(late, nanoseconds(6.9)) is None
+    assert ending(late, nanoseconds(7.1)) is not None
+    exchange = late.reading.broke(8 * NS, Failure.RESET, "x")
+    assert (exchange.due_ns, exchange.sent_ns) == (0, 5 * NS)

@@ -36,8 +36,22 @@ def test_the_seed_decides_the_order():
     assert order(1) != order(2)
 
 
-def test_a_card_put_back_comes_next():
+def test_a_card_put_back_comes_in_the_next_pass():
     deck = Deck(KINDS, seed=7)
     card = deck.draw()
     deck.put_back(card)
-    assert deck.draw() is card
+    for _ in range(42):
+        deck.draw()
+    again = Counter(deck.draw().name for _ in range(44))
+    assert again == {"a": 10, "b": 10, "c": 10, "d": 10, "e": 3} | {card.name: card.count + 1}
+
+
+def test_a_kind_that_is_always_put_back_keeps_no_other_from_its_turn():
+    deck = Deck(KINDS, seed=7)
+    drawn = Counter()
+    for _ in range(200):
+        card = deck.draw()
+        drawn[card.name] += 1
+        if card.name == "a":
+            deck.put_back(card)
+    assert min(drawn.values()) >= 6

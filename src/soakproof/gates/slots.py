@@ -5,10 +5,10 @@ from typing import Any
 import httpx
 import trio
 
-from soakproof.clock import RunClock
+from soakproof.clock import RunClock, nanoseconds, seconds
 from soakproof.plain import plain
 from soakproof.reading.lenient import parse
-from soakproof.release import NOWHERE, Search
+from soakproof.release import NOWHERE, Look, Looks, Search
 from soakproof.scenario import Release, Released
 from soakproof.slots import Slot, parse_slots
 
@@ -17,12 +17,14 @@ _BODY_LIMIT = 8 << 20
 
 
 class SlotsReader:
-    """Asks the backend's /slots."""
+    """Asks the backend's /slots. Whoever waits through it shares its looks."""
 
     def __init__(self, url: str | None, client: httpx.AsyncClient, clock: RunClock) -> None:
         self._url = url
         self._client = client
         self._clock = clock
+        self._looks = Looks()
+        self._turn = trio.Lock()  # one asks at a time, and the others have the use of it
 
     async def read(self) -> tuple[Slot, ...]:
         """The slots now. Raises ValueError, in words, when they cannot be seen."""
@@ -34,6 +36,25 @@ class SlotsReader:
             except (httpx.HTTPError, ValueError) as error:
                 raise ValueError(f"/slots: {plain(error, 300) or type(error).__name__}") from error
         raise ValueError(f"/slots: no whole answer within {_WITHIN_S:g} s")
+
+    async def look(self, pace: float, since_ns: int) -> Look:
+        """What the slots were at some time after ``since_ns``; waits until it may be asked."""
+        while True:
+            async with self._turn:
+                now = self._clock.now()
+                if look := self._looks.since(since_ns, pace, now):
+                    return look
+                pause = self._looks.pause(pace, now)
+                if not pause:
+                    self._looks.last = await self._taken(now)
+                    return self._looks.last
+            await trio.sleep(pause)
+
+    async def _taken(self, now_ns: int) -> Look:
+        try:
+            return Look(now_ns, await self.read())
+        except ValueError as error:
+            return Look(now_ns, trouble=str(error))
 
     async def _document(self, url: str) -> Any:
         async with self._client.stream("GET", url) as response:
@@ -52,13 +73,11 @@ class SlotsReader:
             return Release(None, reason=NOWHERE)
         search = Search(wanted)
         while not stopped.is_set():
-            asked_ns = self._clock.now()
-            try:
-                release = search.seen(asked_ns, await self.read())
-            except ValueError as error:
-                release = search.unseen(asked_ns, str(error))
+            look = await self.look(search.pace, search.left_ns)
+            release = search.found(look)
             if release is not None:
                 return release
-            with trio.move_on_after(search.pause(asked_ns)):
+            next_ns = look.asked_ns + nanoseconds(search.pause(look.asked_ns))
+            with trio.move_on_after(max(0.0, seconds(next_ns - self._clock.now()))):
                 await stopped.wait()
         return Release(None, reason="stopped while waiting for the slot")

@@ -13,6 +13,7 @@ class Deck:
         self._kinds = tuple(kinds)
         self._random = random.Random(f"{seed}/deck")
         self._cards: list[Kind] = []
+        self._later: list[Kind] = []
         self._first = True
 
     def draw(self) -> Kind:
@@ -21,11 +22,15 @@ class Deck:
         return self._cards.pop()
 
     def put_back(self, kind: Kind) -> None:
-        """A card that was not played, because the target was down, is drawn again next."""
-        self._cards.append(kind)
+        """A card that was not played, because the target was down, is drawn again in the next pass.
+
+        Not at once: a kind that always fails would then keep all others from their turn.
+        """
+        self._later.append(kind)
 
     def _shuffled(self) -> list[Kind]:
-        cards = [kind for kind in self._kinds for _ in range(kind.count)]
+        cards = [kind for kind in self._kinds for _ in range(kind.count)] + self._later
+        self._later = []
         self._random.shuffle(cards)
         if self._first:  # drawn from the end: one of each kind comes first, in the plan's order
             self._first = False

@@ -12,6 +12,8 @@ from soakproof.records import Event, Exchange, Failure, Iteration, Opened, Recor
 from soakproof.run import NodeWriter
 
 FireRequest = Callable[..., None]
+_NO_WORK = (Failure.RESET, Failure.PROTOCOL, Failure.BACKEND_LOST)  # without a token: nobody works there
+_CHANCE = 2  # of these in a row are no sign of that yet: one request may be to blame, or one iteration
 
 
 class Recorder:
@@ -20,7 +22,10 @@ class Recorder:
     def __init__(self, writer: NodeWriter, clock: RunClock, fire: FireRequest) -> None:
         self.node = writer.node
         self.counts: Counter[str] = Counter()  # for progress lines
-        self.unreachable = 0  # exchanges in a row that found nobody
+        self.unreachable = 0  # exchanges in a row that found nobody, or nobody who works
+        self.none_works = False  # and no one kind of traffic can be to blame for that
+        self._idle = 0
+        self._idle_kinds: set[str] = set()
         self.on_trouble: Callable[[RecorderError], None] = lambda error: None  # whoever stops the run
         self._writer = writer
         self._clock = clock
@@ -43,7 +48,7 @@ class Recorder:
     def closed(self, record: Exchange) -> None:
         self._write(record)
         self.counts[record.outcome] += 1
-        self.unreachable = self.unreachable + 1 if record.failure is Failure.CONNECT else 0
+        self._note_absence(record)
         failed = record.outcome == "fail"
         self._fire(
             request_type="CHAT" if record.outcome != "unknown" else "STOPPED",
@@ -53,6 +58,17 @@ class Recorder:
             exception=ExchangeFailed(f"{record.failure}: {record.reason[:200]}") if failed else None,
             context={},
         )
+
+    def _note_absence(self, record: Exchange) -> None:
+        refused = record.failure is Failure.CONNECT
+        if not refused and not _without_work(record):
+            self._idle, self.unreachable, self.none_works = 0, 0, False
+            self._idle_kinds.clear()
+            return
+        self._idle += 1
+        self._idle_kinds.add(record.scenario)
+        self.unreachable = self.unreachable + 1 if refused else max(0, self._idle - _CHANCE)
+        self.none_works = refused or len(self._idle_kinds) > 1
 
     def iteration(self, kind: Kind, number: int, started_ns: int, result: Result) -> None:
         """The iteration's checks and then itself."""
@@ -80,6 +96,12 @@ class Recorder:
 
     def sample(self, sample: Sample) -> None:
         self._write(sample)
+
+
+def _without_work(record: Exchange) -> bool:
+    """A failure by which a server shows that it does no work at all."""
+    fault = record.failure is Failure.HTTP_STATUS and (record.status or 0) >= 500
+    return record.token_events == 0 and (fault or record.failure in _NO_WORK)
 
 
 class ExchangeFailed(Exception):

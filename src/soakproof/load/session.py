@@ -26,6 +26,8 @@ from soakproof.load.slots import await_idle_slots
 from soakproof.load.tester import TesterSampler
 from soakproof.plan import Kind, Plan
 
+_SAID_EVERY = 10  # seconds between two lines on how it goes
+
 
 class Session:
     """A run in progress."""
@@ -76,7 +78,8 @@ class Session:
             if taken:
                 self._permits.give(taken)
         if self._recorder.unreachable:
-            self.deck.put_back(kind)
+            if self._recorder.none_works:
+                self.deck.put_back(kind)
             self._back_off()
 
     def _iterate(self, kind: Kind) -> None:
@@ -92,7 +95,7 @@ class Session:
             self._pause(1.0)
 
     def _back_off(self) -> None:
-        """Nobody is there: wait, longer each time, in steps that notice a stop."""
+        """Nobody is there, or works: wait, longer each time, in steps that notice a stop."""
         self._pause(min(0.5 * 2 ** min(self._recorder.unreachable, 10), 10.0))
 
     def _pause(self, seconds: float) -> None:
@@ -110,7 +113,7 @@ class Session:
         }
 
     def _supervise(self) -> None:
-        """Say how it goes every ten seconds, and notice when a process of ours has ended."""
+        """Say how it goes, while draining too, and notice when a process of ours has ended."""
         said = time.monotonic()
         mine = dict(self._rig.processes)
         while True:
@@ -121,8 +124,8 @@ class Session:
                     say(f"the {name} has ended by itself; the run goes on without it")
                     with contextlib.suppress(RecorderError):  # said and acted upon where it arose
                         self._recorder.event("child_ended", name=name)
-            if time.monotonic() - said >= 10 and not self.stopping:
-                said += 10
+            if time.monotonic() - said >= _SAID_EVERY and not self.finishing:
+                said += _SAID_EVERY
                 say(progress_line(self.elapsed_s, self._recorder.counts, self._rig.driver.sweeper))
 
     @property
@@ -185,7 +188,7 @@ class Session:
 
     def _finish(self, why: str, reason: str) -> None:
         if not self.trouble:
-            self._recorder.event("final_slots", **await_idle_slots(self._rig.slots))
+            self._recorder.event("final_slots", **await_idle_slots(self._rig.slots, self._clock))
         self._rig.stack.close()
         if self.trouble:
             why, reason = "error", reason or str(self.trouble)

@@ -1,13 +1,13 @@
 """Watching a slot being freed, under gevent; `soakproof.release` says when to ask and what it means."""
 
-import time
 from typing import Any
 
 import gevent
+from gevent.lock import BoundedSemaphore
 
-from soakproof.clock import RunClock
+from soakproof.clock import RunClock, nanoseconds, seconds
 from soakproof.plain import plain
-from soakproof.release import NOWHERE, Search
+from soakproof.release import NOWHERE, SLOW, Look, Looks, Search
 from soakproof.scenario import Release, Released
 from soakproof.slots import Slot, parse_slots
 from soakproof.target import Target
@@ -18,7 +18,10 @@ _WITHIN_S = 5.0
 
 
 class SlotsReader:
-    """Asks the backend's /slots; with its ``target``, follows it to a new address after a reload."""
+    """Asks the backend's /slots; with its ``target``, follows it to a new address after a reload.
+
+    One for a run: whoever looks through it shares its looks.
+    """
 
     def __init__(
         self, url: str | None, headers: dict[str, str], clock: RunClock, target: Target | None = None
@@ -26,6 +29,8 @@ class SlotsReader:
         self._url = url
         self._target = target
         self._clock = clock
+        self._looks = Looks()
+        self._turn = BoundedSemaphore()  # one asks at a time, and the others have the use of it
         self._asking = Asking(target.base_url if target else (url or "").removesuffix("/slots"), headers)
 
     def read(self) -> tuple[Slot, ...]:
@@ -39,6 +44,25 @@ class SlotsReader:
             return parse_slots(answer.json())
         except (NoAnswerError, ValueError) as error:
             raise ValueError(f"/slots: {plain(error, 300)}") from error
+
+    def look(self, pace: float, since_ns: int) -> Look:
+        """What the slots were at some time after ``since_ns``; waits until it may be asked."""
+        while True:
+            with self._turn:
+                now = self._clock.now()
+                if look := self._looks.since(since_ns, pace, now):
+                    return look
+                pause = self._looks.pause(pace, now)
+                if not pause:
+                    self._looks.last = self._taken(now)
+                    return self._looks.last
+            gevent.sleep(pause)
+
+    def _taken(self, now_ns: int) -> Look:
+        try:
+            return Look(now_ns, self.read())
+        except ValueError as error:
+            return Look(now_ns, trouble=str(error))
 
     def _get(self, url: str) -> Answer:
         try:
@@ -67,35 +91,35 @@ class SlotsReader:
             return Release(None, reason=NOWHERE)
         search = Search(wanted)
         while True:
-            asked_ns = self._clock.now()
-            try:
-                release = search.seen(asked_ns, self.read())
-            except ValueError as error:
-                release = search.unseen(asked_ns, str(error))
+            look = self.look(search.pace, search.left_ns)
+            release = search.found(look)
             if release is not None:
                 return release
-            gevent.sleep(search.pause(asked_ns))
+            next_ns = look.asked_ns + nanoseconds(search.pause(look.asked_ns))
+            gevent.sleep(max(0.0, seconds(next_ns - self._clock.now())))
 
     def close(self) -> None:
         self._asking.close()
 
 
-def await_idle_slots(reader: SlotsReader, within: float = 10.0) -> dict[str, Any]:
-    """At the end of a run no slot may work any more: wait for that, and tell what was seen last."""
-    began = time.monotonic()
+def await_idle_slots(reader: SlotsReader, clock: RunClock, within: float = 15.0) -> dict[str, Any]:
+    """At the end of a run no slot may work any more: wait for that, and tell what was seen last.
+
+    It looks no faster than a wait for a release in prefill, for the same reason.
+    """
+    began = clock.now()
     busy: list[Slot] | None = None
-    trouble = ""
-    while time.monotonic() - began < within:
-        try:
-            busy = [slot for slot in reader.read() if slot.busy]
-        except ValueError as error:
-            trouble = str(error)
-        if busy == []:
+    while True:
+        look = reader.look(SLOW, began)
+        if not look.trouble:
+            busy = [slot for slot in look.slots if slot.busy]
+        waited = seconds(clock.now() - began)
+        if busy == [] or look.trouble == NOWHERE or waited + SLOW > within:
             break
-        gevent.sleep(0.5)
+        gevent.sleep(SLOW)
     return {
         "busy": None if busy is None else len(busy),
         "seeds": [slot.seed for slot in busy or ()],
-        "waited_s": round(time.monotonic() - began, 1),
-        "reason": trouble if busy is None else "",
+        "waited_s": round(waited, 1),
+        "reason": look.trouble if busy is None else "",
     }
