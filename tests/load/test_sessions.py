@@ -1,4 +1,4 @@
-"""A session in this process, on real sockets: what it says as it drains, and what a sick target gets of it."""
+"""A session in this process, on real sockets: what it says as it drains, and how it spares a sick target."""
 
 import itertools
 import socket
