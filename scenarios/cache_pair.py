@@ -2,7 +2,8 @@
 
 Each answer is a code that is looked up in the register, so that a wrong restored prefix cannot answer it.
 The register begins with a nonce, so that its first question is cold. A server that was soaked before with
-the same seed may hold that very register still: then another one is dealt.
+the same seed may hold that very register still: then another one is dealt; the count ``cache.deals`` tells
+which deal was used.
 """
 
 import math
@@ -22,10 +23,11 @@ class CachePair(Scenario):
     slack: Tokens = Tokens(64)  # of the question, the template's end, and what the server always does again
     faster: float = 3.0  # times less prompt work than cold, at least
     deals: int = 8  # of a register until one is cold
-    holds: Tokens = Tokens(8000)  # of the host cache, where the target does not tell its size
+    holds: Tokens = Tokens(8000)  # of the host cache, where nothing is known of it
 
     def iterate(self, it: IterationContext) -> Script:
         for _ in range(self.deals):
+            it.count("cache.deals")
             mine = register(it, self.prompt, asked=2, share=SHARE)
             first, second = mine.asked
             question = mine.question(it, first)

@@ -149,6 +149,7 @@ class Release:
     freed: bool | None  # None: could not be seen
     seconds: float | None = None  # from the cancel to the first sight of it free
     reason: str = ""
+    decoded: int | None = None  # tokens it decoded after the client had left, as far as seen
 
 
 def _expect(met: bool, what: str, expected: str, found: object) -> None:

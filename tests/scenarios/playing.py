@@ -195,9 +195,13 @@ def play(
     around: Surroundings = AROUND,
     secrets: Secrets | None = None,
     release: Release = Release(True, 0.03),  # noqa: B008 - frozen
+    later: Release | None = None,
     beside: Callable[[Traffic, Ask], None] = lambda traffic, ask: None,
 ) -> Played:
-    """One iteration against a `Server`; ``beside`` stands for what other clients do before each request."""
+    """One iteration against a `Server`; ``beside`` stands for what other clients do before each request.
+
+    ``release`` answers the first wait for a slot, ``later`` those after it.
+    """
     secrets = secrets or Secrets()
     traffic = Traffic(around.chars_per_token)
     context = IterationContext("kind", number, seed, around, secrets, traffic)
@@ -224,7 +228,7 @@ def play(
                 return passed(*started[key.key])
             case Released():
                 waits.append(wanted)
-                return release
+                return release if later is None or len(waits) == 1 else later
 
     wanted = stepper.begin()
     while wanted is not None:

@@ -124,6 +124,13 @@ def test_one_fast_hit_is_enough() -> None:
 def test_a_first_question_that_was_not_cold_compares_nothing() -> None:
     played = play(PAIR, of("cold", cached_tokens=900))
     assert played.missed() == {"cache.faster": (None, "")}
+    assert played.result.counts["cache.deals"] == 8
+
+
+def test_which_deal_was_used_is_counted() -> None:
+    assert play(PAIR).result.counts["cache.deals"] == 1
+    held = play(PAIR, lambda e: dataclasses.replace(e, cached_tokens=900) if e.id == "x0" else e)
+    assert held.result.counts["cache.deals"] == 2
 
 
 def busy(role: str, tokens: int) -> Callable[[Traffic, Ask], None]:

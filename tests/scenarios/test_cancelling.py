@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from playing import AROUND, make, of, play
 
+from soakproof.records import Exchange
 from soakproof.scenario import After, Ask, Release
 
 CUT = make("cancellation")
@@ -113,7 +114,7 @@ def test_the_order_while_decoding_and_while_nothing_is_sent() -> None:
     [
         ("decode", After(tokens=20)),
         ("first_token", After(tokens=1, phase="first_token")),
-        ("near_end", After(tokens=3996, phase="near_end")),
+        ("near_end", After(tokens=3932, phase="near_end")),
         ("prefill", After(seconds=0.5, phase="prefill")),
         ("queued", After(seconds=0.5, phase="queued")),
         ("unstreamed", After(seconds=0.5, phase="unstreamed")),
@@ -150,9 +151,9 @@ def test_one_slot_has_no_room_for_a_bystander() -> None:
     [
         ("unstreamed", "lemonade", 2, "known:unstreamed_never_cancelled"),
         ("unstreamed", "llamacpp", 2, "held"),
-        ("unstreamed", "llamacpp", 4, "known:unnoticed_while_others_emit"),
+        ("unstreamed", "llamacpp", 4, "held"),
         ("prefill", "lemonade", 2, "held"),
-        ("prefill", "lemonade", 4, "known:unnoticed_while_others_emit"),
+        ("prefill", "lemonade", 4, "held"),
         ("queued", "llamacpp", 2, "held"),
         ("decode", "lemonade", 4, "held"),
         ("first_token", "lemonade", 4, "held"),
@@ -162,3 +163,104 @@ def test_known_limits_are_told_as_that(phase: str, front: str, slots: int, grade
     around = dataclasses.replace(AROUND, front=front, slots=slots)
     played = play(make("cancellation", phase=phase), around=around, release=HELD)
     assert played.missed() == {"cancel.released": (False, grade)}
+
+
+FOUR = dataclasses.replace(AROUND, slots=4)
+OTHERS = "known:unnoticed_while_others_emit"
+
+
+@pytest.mark.parametrize("phase", SILENT)
+@pytest.mark.parametrize(
+    ("later", "grade"),
+    [
+        (Release(True, 9.0), OTHERS),
+        (HELD, "held"),
+        (BLIND, "held"),
+        (Release(True, 9.0, decoded=5000), "held"),
+    ],
+    ids=["ended soon", "held on", "not seen any more", "ended by itself"],
+)
+def test_others_excuse_only_a_hold_that_ends_soon(phase: str, later: Release, grade: str) -> None:
+    """With more slots than the scenario uses, other users' streams may have kept the server from noticing."""
+    played = play(make("cancellation", phase=phase, within=60), around=FOUR, release=HELD, later=later)
+    assert played.missed() == {"cancel.released": (False, grade)}
+    first, second = (wait.within for wait in played.waits)
+    assert second - first == pytest.approx(120)
+
+
+@pytest.mark.parametrize("phase", ["decode", "first_token"])
+def test_others_excuse_nothing_while_the_client_is_sent_tokens(phase: str) -> None:
+    played = play(make("cancellation", phase=phase), around=FOUR, release=HELD, later=Release(True, 9.0))
+    assert played.missed() == {"cancel.released": (False, "held")}
+    assert len(played.waits) == 1
+
+
+@pytest.mark.parametrize(
+    ("phase", "front", "grade"),
+    [
+        ("unstreamed", "lemonade", "known:unstreamed_never_cancelled"),
+        ("unstreamed", "llamacpp", "held"),
+        ("prefill", "lemonade", "held"),
+        ("queued", "llamacpp", "held"),
+        ("decode", "lemonade", "held"),
+    ],
+)
+def test_a_slot_that_is_free_in_time_by_its_own_end(phase: str, front: str, grade: str) -> None:
+    around = dataclasses.replace(AROUND, front=front)
+    played = play(
+        make("cancellation", phase=phase, within=60), around=around, release=Release(True, 3.0, decoded=3300)
+    )
+    assert played.missed() == {"cancel.released": (False, grade)}
+    assert "it decoded 3300 tokens" in played.reason("cancel.released")
+
+
+@pytest.mark.parametrize("phase", ["decode", "prefill", "queued", "unstreamed"])
+def test_a_few_tokens_until_the_server_notices_are_no_fault(phase: str) -> None:
+    assert play(make("cancellation", phase=phase), release=Release(True, 1.0, decoded=500)).missed() == {}
+
+
+def pace(rate: float) -> Any:
+    """The first answer's clock: so many tokens a second."""
+    return of("pace", first_token_ns=0, done_ns=int(64 / rate * 1e9))
+
+
+@pytest.mark.parametrize(("rate", "tokens"), [(10, 512), (200, 4000), (1500, 12288)])
+def test_an_unstreamed_answer_outlasts_the_bound(rate: float, tokens: int) -> None:
+    """Twice the bound, as far as the slot has room."""
+    played = play(make("cancellation", phase="unstreamed", within=10), pace(rate))
+    assert [ask.role for ask in played.asks] == ["pace", "bystander-1", "cancelled", "after"]
+    assert played.asks[2].tokens == tokens
+    assert played.missed() == {}
+
+
+@pytest.mark.parametrize("changes", [{"completion_tokens": None}, {"first_token_ns": None}])
+def test_a_server_whose_pace_is_unknown(changes: dict[str, Any]) -> None:
+    played = play(make("cancellation", phase="unstreamed", tokens=3000), of("pace", **changes))
+    assert played.asks[2].tokens == 3000
+    assert played.missed() == {}
+
+
+def test_an_unstreamed_answer_that_may_have_ended_by_itself() -> None:
+    """It could not be made to outlast the bound: 12,288 tokens take 1.2 s."""
+    played = play(make("cancellation", phase="unstreamed"), pace(10_000), release=Release(True, 2.0))
+    assert played.missed() == {"cancel.released": (None, "")}
+    assert "by itself" in played.reason("cancel.released")
+
+
+def test_an_answer_that_was_quicker_than_the_cut_near_its_end_is_cut_earlier() -> None:
+    def quick(exchange: Exchange) -> Exchange:
+        return dataclasses.replace(exchange, cancelled_ns=None) if exchange.id == "x1" else exchange
+
+    played = play(make("cancellation", phase="near_end", tokens=256), quick)
+    cuts = [ask.cancel.tokens for ask in played.asks if ask.cancel is not None]
+    assert cuts == [204, 128]
+    assert played.missed() == {}
+    never = play(make("cancellation", phase="near_end", tokens=256), of("cancelled", cancelled_ns=None))
+    assert never.missed() == {"cancel.released": (None, "")}
+    assert len(never.asks) == 4
+
+
+@pytest.mark.parametrize(("tokens", "events"), [(10, 1), (64, 48), (256, 204)])
+def test_near_its_end_is_well_before_it(tokens: int, events: int) -> None:
+    played = play(make("cancellation", phase="near_end", tokens=tokens))
+    assert [ask.cancel.tokens for ask in played.asks if ask.cancel is not None] == [events]

@@ -19,6 +19,7 @@ from typing import Any
 
 from soakproof import children
 from soakproof.errors import SoakproofError, UsageError
+from soakproof.target.hostcache import PROBE_BYTES_A_TOKEN
 from soakproof.testbed.data import PROBE_MODEL
 from soakproof.testbed.options import EngineOptions
 
@@ -28,7 +29,7 @@ _STOP_WITHIN = 5.0  # the engine has three seconds of its own
 _NEEDED = ("xllamacpp", "starlette", "uvicorn", "httptools")
 _MAGIC = b"GGUF"
 _LOG_LINES = 12
-_PROBE_CACHE_TOKENS = (EngineOptions().cache_ram << 20) // 8400  # bytes a token takes, measured
+_PROBE_CACHE_TOKENS = (EngineOptions().cache_ram << 20) // PROBE_BYTES_A_TOKEN
 
 Popen = Callable[..., "subprocess.Popen[bytes]"]
 
