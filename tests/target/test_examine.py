@@ -106,6 +106,23 @@ def test_a_key_is_never_shown():
     assert "right" not in repr(Credentials("right"))
 
 
+@pytest.mark.parametrize(("recipe", "tokens"), [("llamacpp", 4096), ("flm", None)])
+def test_the_host_caches_size_comes_from_the_launch(recipe: str, tokens: int | None):
+    entry = {
+        "model_name": "m.gguf",
+        "recipe": recipe,
+        "launch_command": ["llama-server", "-m", "m.gguf", "--cache-ram", "1024"],
+    }
+
+    def lemonade(path: str, headers: dict[str, str]) -> Answer:
+        if path.endswith("/health"):
+            return 200, "application/json", json.dumps({"all_models_loaded": [entry], "version": "11"})
+        return llama(path, headers)
+
+    with server(lemonade) as url:
+        assert examine(url, "m.gguf", Credentials()).surroundings({}).cache_tokens == tokens
+
+
 def test_the_environment_gives_the_key(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("LEMONADE_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "second")

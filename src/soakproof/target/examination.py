@@ -16,6 +16,7 @@ from soakproof.target.address import PREFIXES, backend_root, is_local, listener,
 from soakproof.target.asking import Answer, Asking, NoAnswerError
 from soakproof.target.credentials import KEY_VARIABLES, Credentials
 from soakproof.target.health import count, entry_of, kept, model_names, models, name_of, pid_of
+from soakproof.target.hostcache import cache_tokens
 from soakproof.target.identity import Target
 from soakproof.target.tokens import SAMPLE, in_usage, tokenized
 
@@ -226,6 +227,7 @@ class _Examination:
             slots_url=url,
             backend_url=backend,
             backend_pid=pid,
+            cache_tokens=cache_tokens(identity, slots * context),
             identity={name: kept(value) for name, value in identity.items()},
             remarks=tuple(self.remarks),
         )
