@@ -9,7 +9,19 @@ import psutil
 import pytest
 
 from soakproof.run import recover, verify
-from tests.load.soaks import children, document, gone, lines, loaded, locust, output, the_run, wait_for
+from tests.load.soaks import (
+    adjudicated,
+    children,
+    document,
+    findings,
+    gone,
+    lines,
+    loaded,
+    locust,
+    output,
+    the_run,
+    wait_for,
+)
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -54,6 +66,8 @@ def test_a_signal_drains_and_seals(tmp_path: Path, how: signal.Signals):
     assert {x["id"] for x in lines(run, "exchanges.jsonl") if x["record"] == "opened"} == {
         x["id"] for x in closed(run)
     }
+    assert "stopped" not in {x["failure"] for x in closed(run)}
+    assert {x["end"] for x in lines(run, "iterations.jsonl")} == {"completed"}
     assert gone(mine)
 
 
@@ -82,6 +96,9 @@ def test_kill_9_of_locust_leaves_nothing_running_and_a_run_that_recovers(tmp_pat
     assert any("sealed" in line for line in done)
     assert verify(run).problems == ()
     assert verify(run).recovered
+    code, verdict = adjudicated(run)
+    assert (code, verdict["outcome"]) == (2, "INCONCLUSIVE")
+    assert {("evidence", "seal"), ("coverage", "watch")} <= findings(verdict, "INCONCLUSIVE")
 
 
 @pytest.mark.parametrize("role", ["engine", "gateway", "watch"])
@@ -92,10 +109,15 @@ def test_kill_9_of_a_server_or_the_watch_ends_in_a_sealed_run_that_says_so(tmp_p
         code = process.wait(120)
     assert verify(run).problems == ()
     told = {e["what"] for node in ("load", "watch") for e in lines(run, "events.jsonl", node)}
+    judged, verdict = adjudicated(run)
     if role == "watch":
         assert "child_ended" in told
+        assert judged == 2
+        assert ("coverage", "watch") in findings(verdict, "INCONCLUSIVE")
     elif role == "engine":  # the gateway reloads it, and may replay a request unseen: only the pid tells
         assert "restart" in told
+        assert judged == 1
+        assert ("slots", "restarted") in findings(verdict, "FAIL")
     else:
         assert code == 1, output(tmp_path)
         assert {x["failure"] for x in closed(run) if x["outcome"] == "fail"} & {"reset", "connect"}
