@@ -141,6 +141,18 @@ def test_a_disk_that_fills_keeps_what_was_written(tmp_path: Path) -> None:
         assert len(load(run.path).records) == written
 
 
+def test_the_api_key_is_in_no_document_whoever_repeats_it(tmp_path: Path) -> None:
+    run = Run.create(
+        tmp_path, "keyed", {"target": {"launch_command": ["x", "hunter2-hunter2"]}}, "hunter2-hunter2"
+    )
+    run.document["ended"] = {"reason": "it said hunter2-hunter2"}
+    run.seal({**RAW, "ended": run.document["ended"]})
+    assert not any(b"hunter2" in p.read_bytes() for p in run.path.rglob("*") if p.is_file())
+    assert b"it said [removed]" in (run.path / "run.json").read_bytes()
+    assert "hunter2" not in repr(Run(tmp_path, {}, "hunter2"))
+    assert verify(run.path).problems == ()
+
+
 @linux
 def test_a_document_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "16k") as disk:

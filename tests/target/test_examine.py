@@ -106,6 +106,33 @@ def test_a_key_is_never_shown():
     assert "right" not in repr(Credentials("right"))
 
 
+def test_a_key_that_a_server_repeats_is_not_kept():
+    """Lemonade tells its backend's command line and options, and either may hold a key."""
+    command = ["llama-server", "-m", "m.gguf", "--api-key", "hunter2", "--hf-token=hunter2", "-np", "2"]
+    entry = {
+        "model_name": "m.gguf",
+        "launch_command": command,
+        "recipe_options": {"ctx_size": 4096, "llamacpp_args": "-np 2 --api-key hunter2"},
+    }
+
+    def lemonade(path: str, headers: dict[str, str]) -> Answer:
+        if path.endswith("/health"):
+            return 200, "application/json", json.dumps({"all_models_loaded": [entry], "version": "11"})
+        return llama(path, headers)
+
+    with server(lemonade) as url:
+        told = examine(url, "m.gguf", Credentials()).describe()
+    assert "hunter2" not in json.dumps(told)
+    assert told["recipe_options"] == {"ctx_size": 4096, "llamacpp_args": "-np 2 --api-key [removed]"}
+    assert told["launch_command"][3:] == [
+        "--api-key",
+        "[removed]",
+        "--hf-token=[removed]",
+        "-np",
+        "2",
+    ]
+
+
 @pytest.mark.parametrize(("recipe", "tokens"), [("llamacpp", 4096), ("flm", None)])
 def test_the_host_caches_size_comes_from_the_launch(recipe: str, tokens: int | None):
     entry = {
@@ -121,6 +148,18 @@ def test_the_host_caches_size_comes_from_the_launch(recipe: str, tokens: int | N
 
     with server(lemonade) as url:
         assert examine(url, "m.gguf", Credentials()).surroundings({}).cache_tokens == tokens
+
+
+def test_a_key_that_a_refusal_quotes_is_not_shown():
+    def quoting(path: str, headers: dict[str, str]) -> Answer:
+        if path.endswith("/completions"):
+            return 400, "application/json", json.dumps({"error": f"{headers['authorization']} is odd"})
+        return llama(path, headers)
+
+    with server(quoting) as url, pytest.raises(UsageError) as caught:
+        examine(url, None, Credentials("hunter2-hunter2"))
+    assert "is odd" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_the_environment_gives_the_key(monkeypatch: pytest.MonkeyPatch):

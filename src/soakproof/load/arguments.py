@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from soakproof.load.rig import Wishes
+from soakproof.redaction import without_options
 from soakproof.target import Credentials
 
 _SECRET = ("api_key", "web_login", "tls_key")
+_LISTS = ("tags", "exclude_tags")
 
 
 def add_arguments(parser: Any, plan: str) -> None:
@@ -51,10 +53,11 @@ def wishes(options: argparse.Namespace, host: str | None) -> Wishes:
 
 def _shown(options: argparse.Namespace) -> dict[str, Any]:
     """The options that are set, for run.json; secrets are left out."""
-    return {
+    shown = {
         name: value
         for name, value in sorted(vars(options).items())
         if value not in (None, False, [], "")
         and name not in _SECRET
-        and isinstance(value, (str, int, float, bool))
+        and (isinstance(value, (str, int, float, bool)) or name in _LISTS)
     }
+    return dict(without_options(shown))

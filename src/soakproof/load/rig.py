@@ -70,7 +70,7 @@ def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> 
         check_packages()
         checked_model(wishes.testbed_model or PROBE_MODEL)
     clock, started_at = RunClock.start(), time.time()
-    run = Run.create(wishes.runs, plan.name, {"format": 1, "state": "preparing"})
+    run = Run.create(wishes.runs, plan.name, {"format": 1, "state": "preparing"}, key=wishes.credentials.key)
     stack = ExitStack()
     try:
         return _Setup(plan, catalog, wishes, run, clock, started_at, stack).rig(target, fire)

@@ -12,6 +12,7 @@ import psutil
 
 from soakproof.errors import RecorderError, UsageError
 from soakproof.records import FILES, Record, encode
+from soakproof.redaction import without_key
 from soakproof.run.files import to_json, write_atomic
 from soakproof.run.seal import EVIDENCE, RAW, RUN, seal_folder, seal_run
 
@@ -77,10 +78,11 @@ class Run:
 
     path: Path
     document: dict[str, Any]
+    key: str | None = field(default=None, repr=False)  # the API key, which no document may hold
     _writers: dict[str, NodeWriter] = field(default_factory=dict)
 
     @classmethod
-    def create(cls, runs: Path, plan: str, document: dict[str, Any]) -> "Run":
+    def create(cls, runs: Path, plan: str, document: dict[str, Any], key: str | None = None) -> "Run":
         """A new directory under ``runs``, with its run.json and the lock that says who writes it."""
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
         named = re.sub(r"[^\w.-]+", "-", plan)[:60].strip(".-") or "plan"
@@ -93,15 +95,15 @@ class Run:
                 f"cannot create a run in {runs}: {error.strerror}",
                 "choose a folder that can be written: --runs DIR",
             ) from error
-        run = cls(path, document)
+        run = cls(path, document, key)
         owner = psutil.Process()
         write_atomic(path / ".writer", to_json({"pid": owner.pid, "created": owner.create_time()}))
         run.save()
         return run
 
     def save(self) -> None:
-        """Write run.json as it now stands."""
-        write_atomic(self.path / RUN, to_json(self.document))
+        """Write run.json as it now stands, without the API key wherever a server has repeated it."""
+        write_atomic(self.path / RUN, to_json(without_key(self.document, self.key)))
 
     def writer(self, node: str) -> NodeWriter:
         """This process's writer for a node; the same one each time."""
@@ -117,6 +119,6 @@ class Run:
     def seal(self, raw: dict[str, Any]) -> None:
         """Seal this process's nodes, write raw.json and seal the run. Other nodes have sealed their own."""
         self.seal_nodes()
-        write_atomic(self.path / RAW, to_json(raw))
+        write_atomic(self.path / RAW, to_json(without_key(raw, self.key)))
         self.save()
         seal_run(self.path)

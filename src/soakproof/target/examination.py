@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from soakproof.errors import UsageError
 from soakproof.plain import plain
+from soakproof.redaction import without_key, without_options
 from soakproof.slots import UnknownShapeError, parse_slots
 from soakproof.target.address import PREFIXES, backend_root, is_local, listener, split_host
 from soakproof.target.asking import Answer, Asking, NoAnswerError
@@ -34,7 +35,7 @@ def examine(host: str, model: str | None, credentials: Credentials, *, timeout: 
         raise UsageError(f"--model: {plain(model, 80)} is not the name of a model")
     asking = Asking(base, credentials.headers)
     try:
-        return _Examination(asking, base, given_prefix, model, bool(credentials.key), timeout).target()
+        return _Examination(asking, base, given_prefix, model, credentials.key, timeout).target()
     finally:
         asking.close()
 
@@ -43,13 +44,19 @@ class _Examination:
     """The questions, in order."""
 
     def __init__(
-        self, asking: Asking, base: str, prefix: str | None, model: str | None, keyed: bool, timeout: float
+        self,
+        asking: Asking,
+        base: str,
+        prefix: str | None,
+        model: str | None,
+        key: str | None,
+        timeout: float,
     ) -> None:
         self.asking = asking
         self.base = base
         self.prefix = prefix
         self.wanted = model
-        self.keyed = keyed
+        self.key = key
         self.timeout = timeout
         self.remarks: list[str] = []
 
@@ -93,7 +100,7 @@ class _Examination:
         return answer
 
     def _unauthorized(self, answer: Answer) -> UsageError:
-        problem = "refuses the API key that was given" if self.keyed else "wants an API key"
+        problem = "refuses the API key that was given" if self.key else "wants an API key"
         return UsageError(
             f"--host: {self.base} {problem} (status {answer.status})",
             f"give --api-key, or set {' or '.join(KEY_VARIABLES)}",
@@ -191,7 +198,7 @@ class _Examination:
         except ValueError:
             document = None
         if answer.status != 200 or not isinstance(document, dict) or not document.get("choices"):
-            told = plain(answer.text, 300)
+            told = plain(without_key(without_options(answer.text), self.key), 300)
             raise UsageError(f"--model: {model!r} does not answer a chat request: {answer.status} {told}")
         return name_of(document.get("model"))
 
@@ -228,7 +235,7 @@ class _Examination:
             backend_url=backend,
             backend_pid=pid,
             cache_tokens=cache_tokens(identity, slots * context),
-            identity={name: kept(value) for name, value in identity.items()},
+            identity={name: kept(without_options(value)) for name, value in identity.items()},
             remarks=tuple(self.remarks),
         )
 

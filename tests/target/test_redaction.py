@@ -1,0 +1,81 @@
+"""No secret in what is written down, and nothing else taken out with it."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soakproof.redaction import REMOVED, without_key, without_options
+
+KEY = "hunter2-SECRET-42"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["llama-server", "--api-key", KEY, "--port", "8001"],
+        ["llama-server", f"--api-key={KEY}"],
+        ["llama-server", "-hft", KEY],
+        ["llama-server", "--hf-token", KEY],
+        {"llamacpp_args": f"--ctx-size 8192 --api-key {KEY} -np 2"},
+        {"llamacpp_args": f"--hf-token={KEY}"},
+        {"llamacpp_args": f'--api-key "{KEY} {KEY}"'},
+        {"llamacpp_args": f"-hft {KEY}"},
+        f"HF_TOKEN={KEY} llama-server",
+        {"api_key": KEY, "nested": [{"hf_token": KEY}]},
+        f"https://user:{KEY}@example.org/model",
+        f"https://example.org/model?download=1&access_token={KEY}",
+        f"Authorization: Bearer {KEY}",
+    ],
+)
+def test_what_follows_a_secret_looking_option_is_removed(value: Any) -> None:
+    told = json.dumps(without_options(value))
+    assert KEY not in told
+    assert REMOVED in told
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        ["llama-server", "-m", "/models/token.gguf", "--ctx-size", "8192", "--special-tokens", "x"],
+        ["llama-server", "--api-key-file", "/etc/keys", "--tokenizer", "x", "-np", "2"],
+        "--ctx-size 8192 --max-tokens 5 -ctk q8_0",
+        {"ctx_size": 8192, "max_tokens": "5", "chars_per_token": 3.5},
+        "http://127.0.0.1:8000/v1?name=a@b",
+        'that = "first_token each <= 5 s"',
+    ],
+)
+def test_everything_else_is_kept(value: Any) -> None:
+    assert without_options(value) == value
+
+
+def test_an_option_without_a_value_takes_no_other_option_away() -> None:
+    assert without_options(["x", "--api-key", "--port", "1"]) == ["x", "--api-key", "--port", "1"]
+
+
+@given(
+    st.recursive(
+        st.text() | st.just(KEY) | st.integers() | st.none(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_a_key_that_was_given_is_nowhere(value: Any) -> None:
+    document = {"a": value, "b": f"x{KEY}y", KEY: 1}
+    assert KEY not in json.dumps(without_key(document, KEY))
+
+
+def test_a_key_is_found_as_an_address_has_it() -> None:
+    assert without_key("?k=a%2Fb%2Bc%2Fd%2Fe", "a/b+c/d/e") == f"?k={REMOVED}"
+
+
+@pytest.mark.parametrize("key", [None, "", "lemonade"])
+def test_what_manuals_write_for_no_key_is_a_word_like_others(key: str | None) -> None:
+    assert without_key({"kind": "lemonade"}, key) == {"kind": "lemonade"}
+
+
+def test_a_short_key_is_taken_out_as_a_word_only() -> None:
+    assert without_key("user=llm the llm-server is a llmodel", "llm") == (
+        f"user={REMOVED} the {REMOVED}-server is a llmodel"
+    )
