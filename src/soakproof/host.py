@@ -25,7 +25,23 @@ def describe_host() -> dict[str, Any]:
         "machine": _machine_digest(),
         "power_profile": _line("/sys/firmware/acpi/platform_profile"),
         "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "gpu_driver": gpu_driver(),
     }
+
+
+def gpu_driver(root: str = "/") -> str | None:
+    """The kernel's GPU drivers with their versions; None where none is seen.
+
+    A driver that comes with the kernel has no version of its own: it is the kernel's.
+    """
+    found = []
+    for name in ("amdgpu", "xe", "i915"):
+        module = os.path.join(root, "sys/module", name)
+        if os.path.isdir(module):
+            version = _line(os.path.join(module, "version"))
+            found.append(f"{name} {version}" if version else f"{name} of kernel {platform.release()}")
+    nvidia = (_text(os.path.join(root, "proc/driver/nvidia/version")) or "").partition("\n")[0].strip()
+    return "; ".join([*found, *([nvidia] if nvidia else [])]) or None
 
 
 def describe_versions() -> dict[str, str]:
