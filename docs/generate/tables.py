@@ -68,6 +68,7 @@ WRITERS: Mapping[type, Callable[[Any], str]] = {
 
 def in_words(annotation: str) -> str:
     """A field's type for somebody who writes TOML."""
+    annotation = annotation.removesuffix(" | None")
     if annotation in TYPES or "Literal" in annotation:
         return TYPES.get(annotation, annotation)
     return "table"

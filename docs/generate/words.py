@@ -13,6 +13,7 @@ OF_KEYS = {
     "threshold": "`[[threshold]]`: see below; as many as are wanted",
     "short": "`[short]`: see below",
     "below": "runs that are shorter than this take the changes of `[short]`",
+    "short.drain": "how long the stop of such a run waits for streams in flight; else as the plan says",
     "short.mix": "`[short.mix]`: the mix of such a run; a kind that it leaves out is not asked",
     "short.kind": "`[short.kind.NAME]`: options that such a run changes",
     "connect": "until a connection stands",

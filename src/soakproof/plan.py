@@ -13,6 +13,7 @@ name = "prose-rate"
 that = "generation_rate{long_prose} each >= 17 tokens/s"
 [short]                     # for a run that is shorter than this: its own mix, some options changed
 below = "10m"
+drain = "60s"
 [short.mix]
 structured_json = 2
 [short.kind.long_prose]
@@ -21,7 +22,7 @@ prompt = "2400 tokens"
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,6 +83,7 @@ class Short:
     """What a run shorter than ``below`` does instead, so that it still sees every kind."""
 
     below: Seconds = Seconds(0)
+    drain: Seconds = Seconds(60)
     kinds: tuple[Kind, ...] = ()
 
 
@@ -103,14 +105,27 @@ class Plan:
     thresholds: tuple[Threshold, ...]
     short: Short
     source: str  # the TOML text, kept in run.json
+    left_out: tuple[str, ...] = ()  # kinds that the user's tags left out
 
     def for_duration(self, seconds: float) -> "Plan":
-        """The plan as a run of this length takes it: with the kinds of [short] below its bound."""
+        """The plan as a run of this length takes it: with the kinds and drain of [short] below its bound."""
         duration = Seconds(seconds)
         if seconds >= self.short.below:
             return dataclasses.replace(self, duration=duration)
-        kinds = self.short.kinds
-        return dataclasses.replace(self, duration=duration, kinds=kinds, deck=sum(k.count for k in kinds))
+        kinds, drain = self.short.kinds, self.short.drain
+        deck = sum(k.count for k in kinds)
+        return dataclasses.replace(self, duration=duration, kinds=kinds, deck=deck, drain=drain)
+
+    def only(self, names: Collection[str]) -> "Plan":
+        """The plan with these kinds alone, and without the thresholds that are about another one."""
+        kinds = tuple(kind for kind in self.kinds if kind.name in names)
+        return dataclasses.replace(
+            self,
+            kinds=kinds,
+            deck=sum(kind.count for kind in kinds),
+            thresholds=tuple(t for t in self.thresholds if _is_about(t, kinds)),
+            left_out=tuple(kind.name for kind in self.kinds if kind.name not in names),
+        )
 
     def kind(self, name: str) -> Kind:
         return next(k for k in self.kinds if k.name == name)
@@ -121,6 +136,7 @@ class _ShortDocument:
     """[short]: the mix where it differs, and the options that differ."""
 
     below: Seconds = Seconds(0)
+    drain: Seconds | None = None
     mix: dict[str, int] = field(default_factory=dict)
     kind: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -179,6 +195,15 @@ def load_plan(catalog: Catalog, name: str) -> Plan:
     )
 
 
+def _is_about(threshold: Threshold, kinds: Collection[Kind]) -> bool:
+    """Whether these kinds, some of the plan's, have what a threshold of the plan is about."""
+    try:
+        parse(threshold, kinds)
+    except UsageError:
+        return False
+    return True
+
+
 MOST_USERS = 10_000
 _LONGEST = Seconds(366 * 24 * 3600)
 _KIND = re.compile(r"[\w-]{1,60}")
@@ -195,6 +220,7 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
     from_0 = {"drain": document.drain, "watch: slots_every": document.watch.slots_every}
     per_1000 = "bounds: first_token_per_1000"
     from_0[per_1000] = above_0.pop(per_1000)
+    from_0 |= {"[short]: drain": document.short.drain} if document.short.drain is not None else {}
     for name, seconds in {**above_0, **from_0}.items():
         if seconds > _LONGEST or (not seconds and name in above_0):
             expected = f"expected {'more than 0s, and ' if name in above_0 else ''}at most 366 days"
@@ -219,7 +245,8 @@ def _short(catalog: Catalog, document: _Document, where: str) -> Short:
             raise UsageError(f"{where}: {name} is not in the mix", f"the mix has: {', '.join(document.mix)}")
     mix = {name: short.mix.get(name, 0) for name in document.mix} if short.mix else document.mix
     options = {name: document.kind.get(name, {}) | short.kind.get(name, {}) for name in document.mix}
-    return Short(below=short.below, kinds=_kinds(catalog, mix, options, where))
+    drain = document.drain if short.drain is None else short.drain
+    return Short(below=short.below, drain=drain, kinds=_kinds(catalog, mix, options, where))
 
 
 def _kinds(

@@ -139,6 +139,25 @@ def test_what_is_under_test_may_differ_and_is_listed_with_unknown_for_missing() 
     }
 
 
+def test_other_users_or_kinds_left_out_are_another_run() -> None:
+    kinds = [{"name": "isolation", "count": 2}, {"name": "cache_pair", "count": 1}]
+    all_of_it = run(plan={"users": 4, "kinds": kinds})
+    assert compare(all_of_it, run("was", plan={"users": 4, "kinds": kinds}), {}).comparable
+    told = compare(all_of_it, run("was", plan={"users": 8, "kinds": kinds}), {}).differ
+    assert told == ("users: 8 then, 4 now",)
+    told = compare(all_of_it, run("was", plan={"users": 4, "kinds": kinds[:1]}), {}).differ
+    assert "mix: 2 isolation then, 2 isolation, 1 cache_pair now" in told
+
+
+def test_updates_of_the_driver_and_of_the_testbeds_wheel_show() -> None:
+    host = {"machine": "abc", "cpu": "AMD", "memory_bytes": 131_000_000_000, "kernel": "6.17"}
+    now = run(target={"build": "xllamacpp 2"}, host={**host, "gpu_driver": "amdgpu 6.13"})
+    was = run("was", target={"build": "xllamacpp 1"}, host={**host, "gpu_driver": "amdgpu 6.12"})
+    found = compare(now, was, {})
+    assert found.comparable
+    assert {c["field"] for c in found.changed} == {"backend_build", "driver"}
+
+
 def test_a_policy_moves_a_field_and_the_difference_stays_in_sight() -> None:
     was = run("was", target={"slot_context": 8192})
     found = compare(run(), was, {"slot_context": "under_test"})

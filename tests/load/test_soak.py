@@ -3,6 +3,7 @@
 import signal
 import time
 from collections import Counter
+from importlib import metadata
 from pathlib import Path
 
 import psutil
@@ -53,6 +54,8 @@ def test_a_clean_soak_of_the_testbed(tmp_path: Path):
     assert gone(mine)
     assert not any(b"sk-very-secret" in p.read_bytes() for p in run.rglob("*") if p.is_file())
     assert "sk-very-secret" not in output(tmp_path)
+    assert told["plan"]["users"] == told["arguments"]["num_users"] == 4
+    assert told["target"]["build"] == f"xllamacpp {metadata.version('xllamacpp')}"
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
@@ -153,9 +156,18 @@ def test_what_is_wrong_ends_with_64_before_any_load(tmp_path: Path, arguments: l
 
 
 def test_tags_choose_kinds(tmp_path: Path):
-    with locust(tmp_path, "--headless", "-t", "8s", "--tags", "structured_json") as process:
+    arguments = ["-u", "3", "--tags", "structured_json", "--reset-stats"]
+    with locust(tmp_path, "--headless", "-t", "8s", *arguments) as process:
         assert process.wait(90) == 0, output(tmp_path)
-    assert set(document(the_run(tmp_path) / "raw.json")["iterations"]) == {"structured_json"}
+    run = the_run(tmp_path)
+    assert set(document(run / "raw.json")["iterations"]) == {"structured_json"}
+    told = document(run / "run.json")
+    plan = told["plan"]
+    assert [(k["name"], k["count"]) for k in plan["kinds"]] == [("structured_json", 2)]
+    assert set(plan["left_out"]) == {"isolation", "cache_pair", "cancellation", "long_prose"}
+    assert (plan["users"], plan["deck"], plan["duration_s"]) == (3, 2, 8)
+    assert told["arguments"]["tags"] == ["structured_json"]
+    assert "stats_reset" in [e["what"] for e in lines(run, "events.jsonl")]
 
 
 def test_two_starts_from_the_web_ui_are_two_runs(tmp_path: Path, unused_port: int):
@@ -181,6 +193,34 @@ def test_two_starts_from_the_web_ui_are_two_runs(tmp_path: Path, unused_port: in
     runs = sorted((tmp_path / "runs").iterdir())
     assert len(runs) == 2
     assert all(verify(run).problems == () for run in runs)
+
+
+def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_load(
+    tmp_path: Path, unused_port: int
+):
+    import httpx
+
+    with locust(tmp_path, "--web-port", str(unused_port)) as process:
+        ui = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60, trust_env=False)
+        wait_for(lambda: _answers(ui), 30)
+        form = {"user_count": 3, "spawn_rate": 3}
+        ui.post("/swarm", data={**form, "host": "http://127.0.0.1:9"})
+        wait_for(lambda: "does not answer" in ui.get("/logs").text)
+        assert ui.get("/stats/requests").json()["state"] == "ready"
+        assert not (tmp_path / "runs").exists()
+
+        ui.post("/swarm", data={**form, "host": "", "run_time": "8s"})
+        run = loaded(tmp_path, 2)
+        ui.post("/stats/reset")
+        wait_for(lambda: verify(run).sealed, 90)
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+    told = document(run / "run.json")
+    assert told["ended"]["why"] == "time"
+    assert told["load_ended_ns"] - told["load_started_ns"] >= 7.9e9
+    assert (told["plan"]["users"], told["plan"]["duration_s"]) == (3, 8)
+    assert "stats_reset" in [e["what"] for e in lines(run, "events.jsonl")]
+    assert "Traceback" not in output(tmp_path)
 
 
 def _answers(ui) -> bool:

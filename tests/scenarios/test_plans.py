@@ -60,6 +60,25 @@ def test_a_short_soak_has_every_kind_in_a_small_deck() -> None:
     assert plan.for_duration(599).kinds == short.kinds
     assert plan.for_duration(600).kinds == plan.kinds
     assert plan.for_duration(3600).duration == 3600
+    assert (plan.drain, short.drain) == (600, 60)
+
+
+def test_a_short_run_drains_as_the_plan_unless_it_says_otherwise(tmp_path: Path) -> None:
+    text = "drain = '7s'\n" + MIX + "[short]\nbelow = '5m'\n"
+    assert read(tmp_path, text).for_duration(5).drain == 7
+    assert read(tmp_path, text + "drain = '0s'\n").for_duration(5).drain == 0
+
+
+def test_a_plan_of_some_kinds_alone() -> None:
+    """What is about another kind is not asked, and a threshold on all kinds stays."""
+    plan = load_plan(CATALOG, "soak")
+    left = plan.only({"isolation", "cache_pair"})
+    assert counts(left) == {"isolation": 10, "cache_pair": 10}
+    assert left.deck == 20
+    assert set(left.left_out) == {"structured_json", "cancellation", "long_prose"}
+    assert [t.name for t in left.thresholds] == ["exchanges", "checks", "stalls"]
+    assert plan.only({"long_prose"}).thresholds == plan.thresholds
+    assert plan.only(set(counts(plan))) == plan
 
 
 def test_every_phase_of_a_cancel_is_a_kind_of_its_own() -> None:
@@ -146,6 +165,10 @@ WRONG = {
     "short of nothing": (
         MIX + "[short]\nbelow = '5m'\n[short.mix]\nlong_prose = 0\n",
         ["[short]: the mix names no scenario"],
+    ),
+    "short's drain": (
+        MIX + "[short]\nbelow = '5m'\ndrain = '9000h'\n",
+        ["[short]: drain"],
     ),
     "no TOML": ("duration = \n", ["is not TOML"]),
 }

@@ -54,7 +54,7 @@ def describe_run(
 
 
 def describe_plan(plan: Plan) -> dict[str, Any]:
-    """The plan as resolved; durations in seconds."""
+    """The plan as it is run, with what the options changed; durations in seconds."""
     return {
         "name": plan.name,
         "title": plan.title,
@@ -64,6 +64,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "deck": plan.deck,
         "drain_s": float(plan.drain),
         "queueing": plan.queueing,
+        "left_out": list(plan.left_out),
         "kinds": [
             {
                 "name": kind.name,
@@ -87,6 +88,8 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 def describe_target(target: Target, *, testbed: bool) -> dict[str, Any]:
     """The target's identity, with the digests of its program and model where they can be read."""
     found = target.describe() | {"testbed": testbed}
+    if testbed:  # the library in it tells no build of its own
+        found["build"] = f"xllamacpp {describe_versions().get('xllamacpp', 'unknown')}"
     if target.local:
         path = found.get("model_path") or _after(found.get("launch_command"), "-m", "--model")
         found["model_file"] = file_identity(path) if isinstance(path, str) else None

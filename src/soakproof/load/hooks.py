@@ -6,16 +6,19 @@ What Locust does, and why the hooks are as they are (observed on 2.47):
   twice.
 - On Ctrl-C and SIGTERM the exit code is fixed before `test_stop`, so `quitting` stops the runner itself.
 - Exceptions in listeners are swallowed, except StopTest and SystemExit.
+- The web UI answers a start before `test_start` fires, and its form's run time counts from that answer: the
+  timer is set again when the load begins. A run time of an earlier start stays among the options.
 - Locust exits 0 when nothing completed; we always set the exit code, and reset it at each start.
 """
 
 import argparse
 import atexit
+import dataclasses
 import logging
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import gevent
 from locust import events
@@ -46,12 +49,15 @@ class Hooks:
         self.catalog = Catalog(Path.cwd())
         self.plan: Plan | None = None
         self.why = "stopped"  # how the load ended: time, interrupt, stopped
+        self.resets_stats = False  # --reset-stats: Locust's numbers begin again once all users are there
         self.next_step = ""  # what to type after the last run
 
     def register(self) -> None:
         events.init_command_line_parser.add_listener(self.on_parser)
         events.init.add_listener(self.on_init)
         events.test_start.add_listener(self.on_test_start)
+        events.spawning_complete.add_listener(self.on_spawning_complete)
+        events.reset_stats.add_listener(self.on_reset_stats)
         events.test_stopping.add_listener(self.on_test_stopping)
         events.test_stop.add_listener(self.on_test_stop)
         events.quitting.add_listener(self.on_quitting)
@@ -69,6 +75,7 @@ class Hooks:
         hub.NOT_ERROR = (*hub.NOT_ERROR, StopTest, RecorderError)  # said in words: gevent prints no traceback
         to_main_greenlet(too_late=self._is_sealing)
         atexit.register(self.on_quitting, environment)
+        self.resets_stats = environment.reset_stats
         try:
             _refuse_distributed(options)
             _refuse_odd_numbers(options)
@@ -100,7 +107,8 @@ class Hooks:
         assert self.plan is not None
         assert options is not None
         plan = self.plan.for_duration(options.run_time or self.plan.duration)
-        _refuse_no_tasks(plan)
+        left = _kinds_left(plan)
+        plan = dataclasses.replace(plan.only(left), users=options.num_users or plan.users)
         rig = prepare(plan, self.catalog, wishes(options, environment.host), events.request.fire)
         self.session = session = Session(plan, rig)
         SoakUser.session = session
@@ -109,17 +117,40 @@ class Hooks:
         environment.process_exit_code = EXIT_ERROR  # until a run has been judged
         self.why = "stopped"
         try:
+            timed = False
             if self.session is None:
+                timed = _take_run_time(environment)
                 self._prepare(environment)
             assert self.session is not None
             self.session.begin(lambda: _quit(environment))
+            if timed:
+                _set_run_time(environment)
         except SoakproofError as error:
+            self._cannot_begin(environment, error)
+
+    def _cannot_begin(self, environment: Environment, error: SoakproofError) -> NoReturn:
+        """Say why, and leave Locust as it was before the start."""
+        environment.process_exit_code = error.exit_code
+        if self.session is not None:
+            self.session.give_up(error)
+            self._forget(environment, self.session)
+        if environment.parsed_options.headless:
             say(f"soakproof: {error}")
-            environment.process_exit_code = error.exit_code
-            if self.session is not None:
-                self.session.give_up(error)
-                self._forget(environment, self.session)
             raise StopTest(str(error)) from error
+        logging.error("soakproof: %s", error)  # the web UI shows it among its logs
+        raise gevent.GreenletExit from error  # the end of the start alone: no unhandled error
+
+    def on_spawning_complete(self, user_count: int, **_: Any) -> None:
+        """All users are there: at a start, and whenever their number is changed in the web UI."""
+        if self.session is not None:
+            self.session.users(user_count)
+            if self.resets_stats:
+                self.on_reset_stats()
+
+    def on_reset_stats(self, **_: Any) -> None:
+        """Locust's numbers begin again: what they count after this is less than the evidence has."""
+        if self.session is not None:
+            self.session.note("stats_reset")
 
     def on_test_stopping(self, environment: Environment, **_: Any) -> None:
         if self.session is not None:
@@ -197,8 +228,27 @@ def _apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
         options.only_summary = True
 
 
-def _refuse_no_tasks(plan: Plan) -> None:
-    """The deck is drawn from until a kind comes that --tags left: there must be one."""
+def _take_run_time(environment: Environment) -> bool:
+    """Hold the timer of the form in the web UI; whether there is one. Without one the run has no run time."""
+    ui, options = environment.web_ui, environment.parsed_options
+    assert options is not None
+    if ui is None or ui._run_time_greenlet is None:
+        options.run_time = None
+        return False
+    ui._cancel_run_time_timer()
+    return True
+
+
+def _set_run_time(environment: Environment) -> None:
+    """The form's run time from now on."""
+    ui, options = environment.web_ui, environment.parsed_options
+    assert ui is not None
+    assert options is not None
+    ui._run_time_greenlet = gevent.spawn_later(options.run_time, ui._stop_runners)
+
+
+def _kinds_left(plan: Plan) -> set[str]:
+    """The plan's kinds that --tags and --exclude-tags left: there must be one."""
     left = {task.__name__ for task in SoakUser.tasks[0].tasks} if SoakUser.tasks else set()
     names = [kind.name for kind in plan.kinds]
     if not left.intersection(names):
@@ -206,6 +256,7 @@ def _refuse_no_tasks(plan: Plan) -> None:
             "--tags and --exclude-tags leave no kind of the plan",
             f"for a run of this length they are the names of its kinds: {', '.join(names)}",
         )
+    return left
 
 
 def _leave(error: SoakproofError) -> None:

@@ -122,8 +122,7 @@ class Session:
                 if not child.alive:
                     del mine[name]
                     say(f"the {name} has ended by itself; the run goes on without it")
-                    with contextlib.suppress(RecorderError):  # said and acted upon where it arose
-                        self._recorder.event("child_ended", name=name)
+                    self.note("child_ended", name=name)
             if time.monotonic() - said >= _SAID_EVERY and not self.finishing:
                 said += _SAID_EVERY
                 say(progress_line(self.elapsed_s, self._recorder.counts, self._rig.driver.sweeper))
@@ -132,6 +131,19 @@ class Session:
     def elapsed_s(self) -> float:
         """Seconds of load so far."""
         return (self._clock.now() - int(self.run.document.get("load_started_ns") or 0)) / NS
+
+    def note(self, what: str, **details: Any) -> None:
+        """An event of the run; after its end, and where it cannot be written, nothing."""
+        if not self.finishing:
+            with contextlib.suppress(RecorderError):  # said and acted upon where it arose
+                self._recorder.event(what, **details)
+
+    def users(self, count: int) -> None:
+        """So many users are there now: the document tells the number that was really run."""
+        told = self.run.document["plan"]
+        if count != told["users"]:
+            self.note("users_changed", was=told["users"], now=count)
+            told["users"] = count
 
     def give_up(self, error: SoakproofError) -> None:
         """The load cannot begin."""
