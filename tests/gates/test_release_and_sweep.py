@@ -61,7 +61,7 @@ def test_our_own_seed_counts_even_beside_slots_without_one() -> None:
     ids=["beyond what was sent", "in prefill", "unstreamed: beyond the first look"],
 )
 def test_tokens_that_are_decoded_after_the_client_left(more: dict[str, object], decoded: int) -> None:
-    looking = search(**more)
+    looking = search(5.0, **more)
     assert looking.seen(LEFT, [busy(decoded=100), busy(7, decoded=9000)]) is None
     assert looking.seen(LEFT + NS, [busy(decoded=300)]) is None
     assert looking.seen(LEFT + 2 * NS, [busy(7, decoded=9000)]) == Release(True, 2.0, decoded=decoded)
