@@ -9,7 +9,7 @@ import pytest
 
 from soakproof.testbed.launch import Testbed
 from tests.load.crooked import Cling, Fault, Forget, Stall, Swap, crooked
-from tests.load.soaks import adjudicated, document, findings, locust, output, the_run
+from tests.load.soaks import adjudicated, children, document, findings, loaded, locust, output, the_run
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -125,7 +125,7 @@ def test_a_planted_fault_goes_all_the_way_to_the_verdict(
 
 def test_the_same_way_without_a_fault_is_clean(tmp_path: Path, testbed: Testbed):
     """One whole deck of all kinds through the proxy: nobody finds anything."""
-    code, run = soak(tmp_path, testbed, Fault(), ALL, seconds=10)
+    code, run = soak(tmp_path, testbed, Fault(), ALL, seconds=7)
     assert code == 0, output(tmp_path)
     raw = document(run / "raw.json")
     assert raw["outcome"] == "clean"
@@ -134,3 +134,16 @@ def test_the_same_way_without_a_fault_is_clean(tmp_path: Path, testbed: Testbed)
     told = [f for f in verdict["findings"] if f["outcome"] != "PASS"]
     assert (judged, verdict["outcome"]) == (0, "PASS"), told
     assert not findings(verdict, "FAIL")
+
+
+def test_a_watch_that_is_ended_early_makes_no_pass(tmp_path: Path, testbed: Testbed):
+    """It ends in good order, so that the run is clean and whole: only its time is short."""
+    (tmp_path / "mine.toml").write_text(ALL)
+    asked = ("--headless", "-t", "6s", "--plan", "mine.toml", "--host", testbed.url)
+    with locust(tmp_path, *asked) as process:
+        run = loaded(tmp_path, 1)
+        children(process)["watch"].terminate()
+        assert process.wait(60) == 0, output(tmp_path)
+    judged, verdict = adjudicated(run)
+    assert judged == 2
+    assert ("coverage", "watch") in findings(verdict, "INCONCLUSIVE")
