@@ -118,9 +118,25 @@ def test_hostile_answers_fail_and_do_not_raise(text: str) -> None:
     assert played.missed()
 
 
+def test_what_an_object_is_made_of() -> None:
+    """Every type comes up, none but text twice in an object, and the last field is the request's secret."""
+    seen = set()
+    for number in range(60):
+        for exchange in play(JSON, number=number).exchanges:
+            document = json.loads(exchange.text)
+            types = [type(value) for value in document.values()]
+            assert list(document) == sorted(document)
+            assert 3 <= len(types) <= 6
+            assert all(types.count(kind) == 1 for kind in set(types) - {str})
+            assert isinstance(next(reversed(document.values())), str)
+            seen.update(types)
+    assert seen == {str, int, float, bool, type(None), list}
+
+
 def test_options_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="fewest"):
-        make("structured_json", fewest=5, most=4)
+    for fewest, most in [(5, 4), (0, 4), (3, 9)]:
+        with pytest.raises(ValueError, match="fewest"):
+            make("structured_json", fewest=fewest, most=most)
 
 
 def schema_ask() -> Ask:
