@@ -90,7 +90,7 @@ def _finding(finding: Finding, question: str) -> Iterator[str]:
     if not is_plain(finding):
         rows = [figure_row(figure) for figure in finding.figures]
         yield from ("", *_rows(_FIGURE_HEADS, ("text", "number", "number", "number", "text"), rows))
-    notes = [f"{name}: {markdown(text)}" for name, text in meta(finding)]
+    notes = [f"{markdown(name)}: {markdown(text)}" for name, text in meta(finding)]
     if finding.exchanges:
         notes.append(f"Exchanges: {', '.join(markdown_code(id) for id in finding.exchanges)}")
     if notes:

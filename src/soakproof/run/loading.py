@@ -11,6 +11,7 @@ from soakproof.errors import UsageError
 from soakproof.plain import plain
 from soakproof.records import FILES, Record, decode
 from soakproof.run.seal import RAW, RUN, SealState, is_own, nodes, verify
+from soakproof.run.shapes import shaped_raw, shaped_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +24,16 @@ class Loaded:
     raw: dict[str, Any] | None  # raw.json; None when the run never wrote it
     records: tuple[Record, ...]  # node by node, each in the order it was written
     nodes: tuple[str, ...]
-    problems: tuple[str, ...]  # torn tails and lines that are no records
+    problems: tuple[str, ...]  # torn tails, lines that are no records, parts of documents of a wrong type
     seal: SealState
 
 
 def load(run: Path) -> Loaded:
     """Read a run directory. Lines that are no records become problems, never an exception."""
-    document = read_run(run)
+    document, odd = shaped_run(read_run(run))
+    raw, odd_raw = shaped_raw(_json(run / RAW)) if is_own(run / RAW) else (None, ())
     records: list[Record] = []
-    problems: list[str] = []
+    problems = [*odd, *odd_raw]
     for node in nodes(run):
         for name in sorted(set(FILES.values())):
             if is_own(node / name):
@@ -40,7 +42,6 @@ def load(run: Path) -> Loaded:
                         problems.append(f"{node.relative_to(run)}/{name}: {item}")
                     else:
                         records.append(item)
-    raw = _json(run / RAW) if is_own(run / RAW) else None
     return Loaded(
         run,
         run.name,

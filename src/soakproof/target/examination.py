@@ -16,7 +16,7 @@ from soakproof.slots import UnknownShapeError, parse_slots
 from soakproof.target.address import PREFIXES, backend_root, is_local, listener, split_host
 from soakproof.target.asking import Answer, Asking, NoAnswerError
 from soakproof.target.credentials import KEY_VARIABLES, Credentials
-from soakproof.target.health import count, entry_of, kept, model_names, models, name_of, pid_of
+from soakproof.target.health import count, entry_of, kept, model_names, models, name_of, pid_of, texts
 from soakproof.target.hostcache import cache_tokens
 from soakproof.target.identity import Target
 from soakproof.target.tokens import SAMPLE, in_usage, tokenized
@@ -126,7 +126,7 @@ class _Examination:
             "checkpoint": entry.get("checkpoint"),
             "recipe": entry.get("recipe"),
             "recipe_options": entry.get("recipe_options"),
-            "launch_command": entry.get("launch_command"),
+            "launch_command": texts(entry.get("launch_command")),
             "device": entry.get("device"),
             "models_loaded": model_names(models(loaded)),
             "max_models": loaded.get("max_models"),

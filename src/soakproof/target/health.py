@@ -50,6 +50,11 @@ def name_of(value: Any) -> str | None:
     return value
 
 
+def texts(value: Any) -> list[str] | None:
+    """A list of texts, such as a command; None for anything else."""
+    return value if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+
+
 def kept(value: Any) -> Any:
     """What a server said of itself, as run.json keeps it: such as JSON can carry, and not without end."""
     made = carriable(value)
