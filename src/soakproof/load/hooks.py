@@ -39,6 +39,8 @@ from soakproof.plan import MOST_USERS, Plan, load_plan
 from soakproof.raw import summary_lines
 from soakproof.run import to_json, write_atomic
 
+_ENDING_S = 120.0  # longer than the end of a process takes
+
 
 class Hooks:
     """The process's hooks: at most one session at a time."""
@@ -48,6 +50,7 @@ class Hooks:
         self.session: Session | None = None
         self.catalog = Catalog(Path.cwd())
         self.plan: Plan | None = None
+        self.leaving = False  # the process is about to end
         self.why = "stopped"  # how the load ended: time, interrupt, stopped
         self.resets_stats = False  # --reset-stats: Locust's numbers begin again once all users are there
         self.next_step = ""  # what to type after the last run
@@ -74,7 +77,7 @@ class Hooks:
         hub = gevent.get_hub()
         hub.NOT_ERROR = (*hub.NOT_ERROR, StopTest, RecorderError)  # said in words: gevent prints no traceback
         to_main_greenlet(too_late=self._is_sealing)
-        atexit.register(self.on_quitting, environment)
+        atexit.register(self._end, environment)
         self.resets_stats = environment.reset_stats
         try:
             _refuse_distributed(options)
@@ -96,6 +99,8 @@ class Hooks:
             sys.exit(EXIT_ERROR)
 
     def _is_sealing(self) -> bool:
+        if self.leaving and self.session is None:
+            return True
         if self.session is None or not self.session.finishing:
             return False
         say("the run is being sealed: a moment")
@@ -166,7 +171,7 @@ class Hooks:
             return
         total = environment.stats.total
         session.run.document["locust"] = {"requests": total.num_requests, "failures": total.num_failures}
-        session.finish(self.why)
+        session.finish(self.why, "" if session.began else "the load never began")
         _save_locust(environment, session)
         told = _outcome(session)
         self.next_step = told[-1]
@@ -176,14 +181,30 @@ class Hooks:
     def on_quitting(self, environment: Environment, **_: Any) -> None:
         """Ctrl-C and SIGTERM come here with the load still on: stop it before Locust fixes the exit code.
 
+        Locust comes once for each signal; all but the first stay here, and the process ends under them.
+        """
+        if self.leaving:
+            if self.session is not None and not self.session.finishing:
+                self.session.drain()  # asked a second time: what is in flight is ended at once
+            gevent.sleep(_ENDING_S)
+        self.leaving = True
+        self._end(environment)
+
+    def _end(self, environment: Environment) -> None:
+        """End and seal what is still going on.
+
         Called at the process's exit as well: Locust may end by a fault of its own, such as a --html file that
         it cannot write, without telling anybody.
         """
         session = self.session
         if session is not None and environment.runner is not None:
             self.why = "interrupt"
-            environment.runner.stop()
-            session.finish(self.why, "the load never began")  # waits where the stop is under way elsewhere
+            try:
+                environment.runner.stop()
+            except KeyboardInterrupt:  # it came while users were being ended
+                session.drain()
+            self.on_test_stop(environment)  # where that interrupt kept Locust from it
+            session.finish(self.why)  # waits where the stop is under way elsewhere
             self._forget(environment, session)
         if environment.process_exit_code is None:
             environment.process_exit_code = EXIT_ERROR if environment.parsed_options.headless else 0
@@ -192,6 +213,7 @@ class Hooks:
         """Locust's tables have pushed it out of sight."""
         if self.next_step:
             say(self.next_step)
+            self.next_step = ""
 
     def _forget(self, environment: Environment, session: Session) -> None:
         environment.process_exit_code = session.exit_code

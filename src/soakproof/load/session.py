@@ -128,6 +128,10 @@ class Session:
                 say(progress_line(self.elapsed_s, self._recorder.counts, self._rig.driver.sweeper))
 
     @property
+    def began(self) -> bool:
+        return "load_started_ns" in self.run.document
+
+    @property
     def elapsed_s(self) -> float:
         """Seconds of load so far."""
         return (self._clock.now() - int(self.run.document.get("load_started_ns") or 0)) / NS
