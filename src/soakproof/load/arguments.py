@@ -4,7 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from soakproof.errors import UsageError
 from soakproof.load.rig import Wishes
+from soakproof.plan import MOST_USERS, Plan
 from soakproof.redaction import without_options
 from soakproof.target import Credentials
 
@@ -37,6 +39,32 @@ def add_arguments(parser: Any, plan: str) -> None:
     group.add_argument(
         "--testbed-model", default=None, metavar="FILE.gguf", help="another model for the embedded testbed"
     )
+
+
+def refuse_odd(options: argparse.Namespace) -> None:
+    """What Locust lets pass, and makes no run. Raises UsageError."""
+    if options.master or options.worker or options.processes:
+        raise UsageError(
+            "--master, --worker and --processes are not supported yet: a run is one process",
+            "one process carries hundreds of streams; raise --users instead",
+        )
+    if options.num_users is not None and not 1 <= options.num_users <= MOST_USERS:
+        raise UsageError(f"--users: expected 1 to {MOST_USERS}, found {options.num_users}")
+    if options.run_time is not None and not options.run_time > 0:
+        raise UsageError(
+            f"--run-time: expected more than 0 seconds, found {options.run_time}",
+            "leave it out for the plan's own duration",
+        )
+
+
+def apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
+    """The plan's numbers where the user gave none; wide tables only when they are asked for."""
+    options.num_users = options.num_users or plan.users
+    options.spawn_rate = options.spawn_rate or float(min(options.num_users, 100))
+    if options.headless or options.autostart:
+        options.run_time = options.run_time or int(plan.duration)
+    if not options.print_stats:
+        options.only_summary = True
 
 
 def wishes(options: argparse.Namespace, host: str | None) -> Wishes:

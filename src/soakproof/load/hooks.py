@@ -11,7 +11,6 @@ What Locust does, and why the hooks are as they are (observed on 2.47):
 - Locust exits 0 when nothing completed; we always set the exit code, and reset it at each start.
 """
 
-import argparse
 import atexit
 import dataclasses
 import logging
@@ -29,13 +28,13 @@ from locust.html import get_html_report
 
 from soakproof.catalog import Catalog
 from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError, UsageError
-from soakproof.load.arguments import add_arguments, wishes
+from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, wishes
 from soakproof.load.interrupt import sigterm_as_well, to_main_greenlet
 from soakproof.load.progress import say
 from soakproof.load.rig import prepare
 from soakproof.load.session import Session
 from soakproof.load.users import SoakUser, make_tasks
-from soakproof.plan import MOST_USERS, Plan, load_plan
+from soakproof.plan import Plan, load_plan
 from soakproof.raw import summary_lines
 from soakproof.run import to_json, write_atomic
 
@@ -80,10 +79,9 @@ class Hooks:
         atexit.register(self._end, environment)
         self.resets_stats = environment.reset_stats
         try:
-            _refuse_distributed(options)
-            _refuse_odd_numbers(options)
+            refuse_odd(options)
             self.plan = load_plan(self.catalog, options.plan)
-            _apply_defaults(options, self.plan)
+            apply_defaults(options, self.plan)
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
             if options.headless or options.autostart:
@@ -219,35 +217,6 @@ class Hooks:
         environment.process_exit_code = session.exit_code
         if self.session is session:
             self.session = None
-
-
-def _refuse_distributed(options: argparse.Namespace) -> None:
-    if options.master or options.worker or options.processes:
-        raise UsageError(
-            "--master, --worker and --processes are not supported yet: a run is one process",
-            "one process carries hundreds of streams; raise --users instead",
-        )
-
-
-def _refuse_odd_numbers(options: argparse.Namespace) -> None:
-    """Numbers that Locust lets pass, and that make no run."""
-    if options.num_users is not None and not 1 <= options.num_users <= MOST_USERS:
-        raise UsageError(f"--users: expected 1 to {MOST_USERS}, found {options.num_users}")
-    if options.run_time is not None and not options.run_time > 0:
-        raise UsageError(
-            f"--run-time: expected more than 0 seconds, found {options.run_time}",
-            "leave it out for the plan's own duration",
-        )
-
-
-def _apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
-    """The plan's numbers where the user gave none; wide tables only when they are asked for."""
-    options.num_users = options.num_users or plan.users
-    options.spawn_rate = options.spawn_rate or float(min(options.num_users, 100))
-    if options.headless or options.autostart:
-        options.run_time = options.run_time or int(plan.duration)
-    if not options.print_stats:
-        options.only_summary = True
 
 
 def _take_run_time(environment: Environment) -> bool:
