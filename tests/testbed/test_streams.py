@@ -39,12 +39,12 @@ def test_a_client_that_only_shuts_its_side_has_left_too(testbed: Testbed):
 
 def test_a_request_that_does_not_stream_runs_to_its_end(testbed: Testbed):
     before = get(f"{testbed.url}/v1/stats")["request_count_total"]
-    body = endless(74, tokens=400, stream=False)
+    body = endless(74, tokens=1500, stream=False)  # long enough to be seen at work
     dropped = Connection(testbed.url).send(body)
     wait_for(lambda: 74 in busy_seeds(testbed.backend_url), within=10)
     dropped.close()
     wait_for(lambda: get(f"{testbed.url}/v1/stats")["request_count_total"] == before + 1)
-    assert get(f"{testbed.url}/v1/stats")["output_tokens"] == 400
+    assert get(f"{testbed.url}/v1/stats")["output_tokens"] == 1500
 
 
 def test_three_streams_on_two_slots_all_end_well(testbed: Testbed):
