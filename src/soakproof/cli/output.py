@@ -2,30 +2,43 @@
 
 import contextlib
 import os
+import re
 import shutil
 import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from typing import TextIO
 
 from tabulate import tabulate
 
+from soakproof.plain import visible
+
 _PATIENCE = 2.0  # seconds of silence that nobody minds
 _EVERY = 10.0  # seconds between lines where one cannot be rewritten
+_COLOUR = re.compile(r"(\x1b\[\d+m)")
 
 
 def say(text: str = "") -> None:
-    """Print at once. When nobody reads any more (``| head``), go on in silence to the command's own end."""
+    """Print at once, colours apart without what could steer a terminal.
+
+    When nobody reads any more (``| head``, a full disk), go on in silence to the command's own end.
+    """
     try:
-        print(text, flush=True)
-    except BrokenPipeError:
+        print(_harmless(text), flush=True)
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(text: str) -> None:
     """A line on standard error."""
     with contextlib.suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+        print(_harmless(text), file=sys.stderr, flush=True)
+
+
+def _harmless(text: str) -> str:
+    """Names of files and folders, among others, are whatever somebody called them."""
+    return "".join(part if _COLOUR.fullmatch(part) else visible(part) for part in _COLOUR.split(text))
 
 
 def width() -> int:
@@ -33,9 +46,15 @@ def width() -> int:
     return shutil.get_terminal_size((110, 24)).columns
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody sees the stream as it is written; one that was closed is None."""
+    return stream is not None and stream.isatty()
+
+
 def colour() -> bool:
     """Whether standard output is a terminal that may be coloured (https://no-color.org)."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    allowed = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return allowed and is_terminal(sys.stdout)
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> str:
@@ -48,7 +67,7 @@ class Hint:
     """A line on standard error that the next one replaces; without a terminal, one in ten seconds is kept."""
 
     def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
+        self._terminal = is_terminal(sys.stderr)
         self._said = time.monotonic()
 
     def __call__(self, text: str) -> None:
@@ -76,13 +95,14 @@ def working(what: str) -> Iterator[None]:
 
 
 def _show(what: str, over: threading.Event) -> None:
-    began, terminal = time.monotonic(), sys.stderr.isatty()
+    began, terminal = time.monotonic(), is_terminal(sys.stderr)
     wait = _PATIENCE
     while not over.wait(wait):
         line = f"{what} … {time.monotonic() - began:.0f} s"
         with contextlib.suppress(OSError):
-            sys.stderr.write(f"\r{line}" if terminal else f"{line}\n")
-            sys.stderr.flush()
+            print(
+                f"\r{line}" if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True
+            )
         wait = 1.0 if terminal else _EVERY
     if terminal and time.monotonic() - began > _PATIENCE:
         sys.stderr.write("\r\x1b[K")
