@@ -41,6 +41,10 @@ def test_what_was_copied_comes_first(soakproof: Command, here: Path) -> None:
     assert str(path) in row or row.rstrip().endswith("isolation.py") or "…" in row
 
 
+def test_what_to_type_next_can_be_typed(soakproof: Command, here: Path) -> None:
+    assert "next: cd 'a folder; rm x' && locust" in soakproof("init", "a folder; rm x").out
+
+
 def test_init_overwrites_nothing(soakproof: Command, here: Path) -> None:
     (here / "scenarios").mkdir()
     mine = here / "scenarios" / "isolation.py"
@@ -94,6 +98,8 @@ def test_plans_lists_options(soakproof: Command, here: Path) -> None:
         ("broken.toml", b"title = \n"),
         ("latin.toml", b'title = "\xe9"\n'),
         ("number.toml", b"title = 3\n"),
+        ("deep.toml", b"a = " + b"[" * 5000),
+        ("deep.py", b"(" * 5000),
         ("hostile.toml", b'title = "a\\u001b[31m\\u202eb"\n'),
     ],
 )

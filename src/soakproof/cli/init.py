@@ -1,5 +1,6 @@
 """`soakproof init`: copies out the files that a user edits, for someone who installed a wheel."""
 
+import shlex
 import shutil
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def init(folder: Path, only: tuple[str, ...]) -> int:
         raise SoakproofError(f"cannot copy to {folder}: {error.strerror}") from error
     for room in only or ROOMS:
         say(f"{folder / room}: {sum((folder / room) in to.parents for _, to in files)} files")
-    say(f"next: cd {folder} && locust -f locustfiles/quick.py --headless")
+    say(f"next: cd {shlex.quote(str(folder))} && locust -f locustfiles/quick.py --headless")
     return EXIT_OK
 
 

@@ -13,6 +13,7 @@ from soakproof.errors import EXIT_OK
 from soakproof.plain import plain
 
 Describe = Callable[[Path], str]
+_UNREADABLE = (OSError, ValueError, SyntaxError, RecursionError, MemoryError)
 
 
 @click.command(short_help="List plans, scenarios, adjudicators and policies.")
@@ -49,7 +50,7 @@ def plans(options: bool) -> int:
 def _about(describe: Describe, path: Path) -> str:
     try:
         told = describe(path) or "(does not say)"
-    except (OSError, ValueError, SyntaxError) as error:
+    except _UNREADABLE as error:
         told = f"cannot be read: {error}"
     return plain(told, max(30, width() - 30))
 
@@ -82,7 +83,7 @@ def _options(path: Path) -> str:
     """The class's fields with their defaults, as they are written."""
     try:
         made = _class(path)
-    except (OSError, ValueError, SyntaxError):
+    except _UNREADABLE:
         return ""
     fields = [node for node in (made.body if made else []) if isinstance(node, ast.AnnAssign)]
     told = [
