@@ -1,11 +1,11 @@
-"""The section on commands: help texts and options as click and argparse have them."""
+"""The section on commands: help texts and options as click and configargparse have them."""
 
-import argparse
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import configargparse
 from tables import code, table
 
 from soakproof.cli.app import soakproof
@@ -57,13 +57,14 @@ def _locust() -> Iterator[str]:
     yield "### `locust`"
     yield ""
     yield "All of Locust's own options (`--headless`, `-t`, `-u`, `--tags` and more), and these:"
-    parser = argparse.ArgumentParser(add_help=False)
+    parser = configargparse.ArgumentParser(add_help=False)
     add_arguments(parser, "the locustfile's")
     yield from table(
-        ("option", "what it does"),
+        ("option", "variable", "what it does"),
         [
             (
                 code(f"{', '.join(a.option_strings)} {a.metavar or ''}".strip()),
+                code(a.env_var) if a.env_var else "",
                 (a.help or "").replace("%%", "%"),
             )
             for a in parser._actions

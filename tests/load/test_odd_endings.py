@@ -23,6 +23,25 @@ structured_json = 1
 """
 
 
+@pytest.mark.parametrize("arguments", [["--worker"], ["--master"], ["--processes", "2"]])
+def test_what_is_distributed_is_refused_before_it_forks_or_waits(tmp_path: Path, arguments: list[str]):
+    with locust(tmp_path, "--headless", "-t", "2s", *arguments) as process:
+        assert process.wait(60) == 64
+    assert output(tmp_path).count("not supported yet") == 1
+
+
+def test_variables_set_our_options_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for name in ("PLAN", "MODEL", "RUNS", "TESTBED_MODEL"):
+        monkeypatch.setenv(f"LOCUST_{name}", f"nosuch{name.lower()}")
+    with locust(tmp_path, "--headless", "-t", "2s") as process:
+        assert process.wait(60) == 64
+    assert "no plan is called 'nosuchplan'" in output(tmp_path)
+    monkeypatch.delenv("LOCUST_PLAN")
+    with locust(tmp_path, "--headless", "-t", "2s") as process:
+        assert process.wait(60) == 64
+    assert "nosuchtestbed_model" in output(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from soakproof.errors import UsageError
+from soakproof.errors import EXIT_USAGE, UsageError
 from soakproof.load.rig import Wishes
 from soakproof.plan import MOST_USERS, Plan
 from soakproof.redaction import without_options
@@ -24,10 +24,18 @@ def add_arguments(parser: Any, plan: str) -> None:
         "soakproof", "What to soak and how. Without --host the embedded testbed is used."
     )
     group.add_argument(
-        "--plan", default=plan, metavar="NAME|FILE", help=f"the plan: mix, sizes, limits ({plan})"
+        "--plan",
+        default=plan,
+        metavar="NAME|FILE",
+        env_var="LOCUST_PLAN",
+        help=f"the plan: mix, sizes, limits ({plan})",
     )
     group.add_argument(
-        "--model", default=None, metavar="NAME", help="the model's name, or an alias, on the target"
+        "--model",
+        default=None,
+        metavar="NAME",
+        env_var="LOCUST_MODEL",
+        help="the model's name, or an alias, on the target",
     )
     group.add_argument(
         "--api-key",
@@ -35,19 +43,42 @@ def add_arguments(parser: Any, plan: str) -> None:
         metavar="KEY",
         help="sent as a bearer token and never written; else LEMONADE_API_KEY or OPENAI_API_KEY",
     )
-    group.add_argument("--runs", default="runs", metavar="DIR", help="where run directories go (runs)")
     group.add_argument(
-        "--testbed-model", default=None, metavar="FILE.gguf", help="another model for the embedded testbed"
+        "--runs",
+        default="runs",
+        metavar="DIR",
+        env_var="LOCUST_RUNS",
+        help="where run directories go (runs)",
     )
+    group.add_argument(
+        "--testbed-model",
+        default=None,
+        metavar="FILE.gguf",
+        env_var="LOCUST_TESTBED_MODEL",
+        help="another model for the embedded testbed",
+    )
+    _refuse_distributed(parser)
+
+
+def _refuse_distributed(parser: Any) -> None:
+    """End as soon as the command line is read: Locust would fork, or wait for a master, before it asks us."""
+    parse = parser.parse_args
+
+    def parse_args(*given: Any, **more: Any) -> argparse.Namespace:
+        options: argparse.Namespace = parse(*given, **more)
+        if options.master or options.worker or options.processes:
+            parser.exit(
+                EXIT_USAGE,
+                "soakproof: --master, --worker and --processes are not supported yet: a run is one process\n"
+                "  one process carries hundreds of streams; raise --users instead\n",
+            )
+        return options
+
+    parser.parse_args = parse_args
 
 
 def refuse_odd(options: argparse.Namespace) -> None:
-    """What Locust lets pass, and makes no run. Raises UsageError."""
-    if options.master or options.worker or options.processes:
-        raise UsageError(
-            "--master, --worker and --processes are not supported yet: a run is one process",
-            "one process carries hundreds of streams; raise --users instead",
-        )
+    """Numbers that Locust lets pass, and that make no run. Raises UsageError."""
     if options.num_users is not None and not 1 <= options.num_users <= MOST_USERS:
         raise UsageError(f"--users: expected 1 to {MOST_USERS}, found {options.num_users}")
     if options.run_time is not None and not options.run_time > 0:
