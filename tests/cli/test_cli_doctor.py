@@ -126,3 +126,5 @@ def test_a_model_file_that_can_be_read_is_told(tmp_path: Path, server: Server) -
     assert [s.state for s in symptoms.of_target(known) if s.subject == "model file"] == ["ok"]
     elsewhere = dataclasses.replace(known, local=False)
     assert [s.state for s in symptoms.of_target(elsewhere) if s.subject == "model file"] == ["limited"]
+    device = dataclasses.replace(known, identity={"model_path": "/dev/zero"})
+    assert [s.state for s in symptoms.of_target(device) if s.subject == "model file"] == ["limited"]

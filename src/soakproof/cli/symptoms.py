@@ -1,6 +1,5 @@
 """What `soakproof doctor` finds: one symptom a subject, with what to do about it."""
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -109,9 +108,9 @@ def of_target(target: "Target") -> Iterator[Symptom]:
 
 def _model_file(target: "Target") -> Symptom:
     path = target.identity.get("model_path")
-    if target.local and isinstance(path, str) and os.access(path, os.R_OK):
-        known = file_identity(path, whole=_SLICE)
-        size = f"{known['bytes'] / _GIB:.2f} GiB" if known else "unknown size"
+    known = file_identity(path, whole=_SLICE) if target.local and isinstance(path, str) else None
+    if known:
+        size = f"{known['bytes'] / _GIB:.2f} GiB"
         return Symptom("ok", "model file", f"{plain(path, 120)} ({size}): its digest will be in run.json")
     why = "cannot be read from here" if isinstance(path, str) else "the server does not say where it is"
     advice = "the model's identity rests on its name: run on the server's host, as a user who may read it"
