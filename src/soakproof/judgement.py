@@ -1,10 +1,9 @@
-"""Judges a run directory: loads it and its baseline, reads the policy, and hands all three to `judge`.
+"""Judges a run that was loaded: reads the policy, and hands it with the evidence and a baseline's to `judge`.
 
-The one place where judging meets the disk. It reads, and writes nothing; no byte of evidence is touched.
+It writes nothing; no byte of evidence is touched.
 """
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 from soakproof import __version__
 from soakproof.catalog import Catalog
@@ -14,7 +13,7 @@ from soakproof.judge.finding import Verdict
 from soakproof.judge.identity import same_run
 from soakproof.judge.judging import judge
 from soakproof.policy import load_policy
-from soakproof.run import Loaded, load
+from soakproof.run import Loaded
 
 
 def evidence_of(loaded: Loaded) -> Evidence:
@@ -31,22 +30,14 @@ def evidence_of(loaded: Loaded) -> Evidence:
     )
 
 
-def judge_run(
-    run: Path, baseline: Path | None, policy: str, catalog: Catalog, now: datetime | None = None
-) -> Verdict:
-    """The verdict on a run directory under the policy of a name or file.
-
-    ``now`` decides which reconsiderations have expired (default: this moment). Raises UsageError for a
-    policy that is wrong, a directory that is no run, and a baseline that is the run itself.
-    """
-    verdict, _ = judge_loaded(load(run), load(baseline) if baseline else None, policy, catalog, now)
-    return verdict
-
-
 def judge_loaded(
     run: Loaded, baseline: Loaded | None, policy: str, catalog: Catalog, now: datetime | None = None
 ) -> tuple[Verdict, Evidence]:
-    """The same for what has been read already; the evidence comes along for a report."""
+    """The verdict on a run under the policy of a name or file; the evidence comes along for a report.
+
+    ``now`` decides which reconsiderations have expired (default: this moment). Raises UsageError for a
+    policy that is wrong, and for a baseline that is the run itself.
+    """
     rules = load_policy(catalog, policy)
     evidence = evidence_of(run)
     before = evidence_of(baseline) if baseline else None

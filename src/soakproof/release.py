@@ -90,6 +90,10 @@ class Search:
         left = self.wanted.within - self._since(asked_ns)
         return left if self.pace <= left < 2 * self.pace else self.pace
 
+    def wait_s(self, look: Look, now_ns: int) -> float:
+        """Seconds from now to the look that follows this one; 0 when it is due."""
+        return max(0.0, self.pause(look.asked_ns) - seconds(now_ns - look.asked_ns))
+
     def _count(self, busy: Sequence[Slot]) -> None:
         """Tokens beyond those that the client was sent; unstreamed, beyond those of the first look."""
         exchange = self.wanted.exchange

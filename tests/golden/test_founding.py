@@ -19,7 +19,7 @@ from soakproof.catalog import Catalog
 from soakproof.errors import UsageError
 from soakproof.judge import Finding, Outcome
 from soakproof.judge.finding import Verdict
-from soakproof.judgement import evidence_of, judge_run
+from soakproof.judgement import evidence_of, judge_loaded
 from soakproof.run import load, recover, seal_folder, seal_run
 
 HERE = Path(__file__).parent
@@ -48,7 +48,8 @@ def verdict(founding: Path, baseline: Path) -> Verdict:
 
 
 def judged(run: Path, baseline: Path | None, *, policy: str = "founding", now: datetime = NOW) -> Verdict:
-    return judge_run(run, baseline, policy, CATALOG, now)
+    verdict, _ = judge_loaded(load(run), load(baseline) if baseline else None, policy, CATALOG, now)
+    return verdict
 
 
 def variant(tmp_path: Path, **facts: object) -> Path:
@@ -250,7 +251,7 @@ def test_a_run_is_no_baseline_of_itself(founding: Path) -> None:
 
 
 def test_the_default_policy_forgives_no_raw_failure(founding: Path) -> None:
-    verdict = judge_run(founding, None, "default", CATALOG, NOW)
+    verdict = judged(founding, None, policy="default")
     assert verdict.outcome is Outcome.FAIL
     assert bad(verdict) == [("raw", "prose-rate")]
 
@@ -258,8 +259,10 @@ def test_the_default_policy_forgives_no_raw_failure(founding: Path) -> None:
 def test_judging_loads_nothing_that_carries_traffic(founding: Path, baseline: Path) -> None:
     script = (
         "import sys; from pathlib import Path\n"
-        "from soakproof.catalog import Catalog; from soakproof.judgement import judge_run\n"
-        f"judge_run(Path({str(founding)!r}), Path({str(baseline)!r}), 'default', Catalog(Path('.')))\n"
+        "from soakproof.catalog import Catalog; from soakproof.judgement import judge_loaded\n"
+        "from soakproof.run import load\n"
+        f"run, baseline = load(Path({str(founding)!r})), load(Path({str(baseline)!r}))\n"
+        "judge_loaded(run, baseline, 'default', Catalog(Path('.')))\n"
         "print({'gevent', 'locust', 'httpx', 'trio'} & set(sys.modules))\n"
     )
     done = subprocess.run(

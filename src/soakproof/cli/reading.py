@@ -36,5 +36,10 @@ def _unsealed(path: Path, what: str) -> UsageError:
         )
     return UsageError(
         f"{what}: {path.name} is not sealed: the process that wrote it ended before it could",
-        f"`soakproof recover {path.name}` seals what is there, marked as recovered",
+        how_to_recover(path),
     )
+
+
+def how_to_recover(path: Path) -> str:
+    """What to do about a run that its writer left unsealed."""
+    return f"`soakproof recover {path.name}` seals what is there, marked as recovered"

@@ -10,6 +10,7 @@ import orjson
 from soakproof import run as rundir
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, table, working
+from soakproof.cli.reading import how_to_recover
 from soakproof.clock import seconds
 from soakproof.errors import EXIT_FAIL, EXIT_OK
 from soakproof.plain import plain
@@ -121,7 +122,7 @@ def verify(names: tuple[str, ...], runs: Path) -> int:
 def _next_step(path: Path) -> str:
     if rundir.being_written(path):
         return "it is still being written: wait for it to end"
-    return f"`soakproof recover {path.name}` seals what is there, marked as recovered"
+    return how_to_recover(path)
 
 
 @click.command(short_help="Seal what a crashed run left.")

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import trio
 
-from soakproof.clock import RunClock, nanoseconds, seconds
+from soakproof.clock import RunClock
 from soakproof.plain import plain
 from soakproof.reading.lenient import parse
 from soakproof.release import NOWHERE, Look, Looks, Search
@@ -77,7 +77,6 @@ class SlotsReader:
             release = search.found(look)
             if release is not None:
                 return release
-            next_ns = look.asked_ns + nanoseconds(search.pause(look.asked_ns))
-            with trio.move_on_after(max(0.0, seconds(next_ns - self._clock.now()))):
+            with trio.move_on_after(search.wait_s(look, self._clock.now())):
                 await stopped.wait()
         return Release(None, reason="stopped while waiting for the slot")

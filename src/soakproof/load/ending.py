@@ -1,6 +1,8 @@
 """The end of a run: its thresholds and checks judged from its own evidence, and everything sealed."""
 
+import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from soakproof.load.progress import say
@@ -30,4 +32,9 @@ def seal(run: Run, thresholds: Sequence[Threshold], why: str, reason: str) -> di
 
 def say_unsealed(run: Run, error: Exception) -> None:
     """What kept a run from being sealed, and what to type next."""
-    say(f"soakproof: {error}\n  the run is not sealed: `soakproof recover {run.path}` will do it")
+    say(f"soakproof: {error}\n  the run is not sealed: `{recover_command(run.path)}` will do it")
+
+
+def recover_command(path: Path) -> str:
+    """What to type for a run that was left unsealed; a path of any form can be pasted."""
+    return f"soakproof recover {shlex.quote(str(path))}"

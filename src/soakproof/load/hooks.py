@@ -29,6 +29,7 @@ from locust.html import get_html_report
 from soakproof.catalog import Catalog
 from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError, UsageError
 from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, wishes
+from soakproof.load.ending import recover_command
 from soakproof.load.interrupt import sigterm_as_well, to_main_greenlet
 from soakproof.load.progress import say
 from soakproof.load.rig import prepare
@@ -253,7 +254,7 @@ def _kinds_left(plan: Plan) -> set[str]:
 def _leave(error: SoakproofError) -> None:
     """End Locust at once with the error's code; its text goes to standard error."""
     say(f"soakproof: {error}", sys.stderr)
-    sys.exit(error.exit_code if isinstance(error, UsageError) else EXIT_ERROR)
+    sys.exit(error.exit_code)
 
 
 def _quit(environment: Environment) -> None:
@@ -271,7 +272,7 @@ def _outcome(session: Session) -> list[str]:
     path = session.run.path
     run = f"run {path}"
     if not session.sealed:
-        return [run, f"it is not sealed: soakproof recover {shlex.quote(str(path))}"]
+        return [run, f"it is not sealed: {recover_command(path)}"]
     told = summary_lines(session.raw) if session.raw else []
     name = path.name if path.parent == Path("runs") else shlex.quote(str(path))
     return [*told, run, f"judge it: soakproof adjudicate {name}"]

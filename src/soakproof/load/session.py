@@ -216,6 +216,6 @@ class Session:
 
     @property
     def exit_code(self) -> int:
-        if self.trouble or self.raw is None:
-            return self.trouble.exit_code if self.trouble else EXIT_ERROR
-        return int(self.raw["exit_code"])
+        if self.trouble:
+            return self.trouble.exit_code
+        return EXIT_ERROR if self.raw is None else int(self.raw["exit_code"])

@@ -5,7 +5,7 @@ from typing import Any
 import gevent
 from gevent.lock import BoundedSemaphore
 
-from soakproof.clock import RunClock, nanoseconds, seconds
+from soakproof.clock import RunClock, seconds
 from soakproof.plain import plain
 from soakproof.release import NOWHERE, SLOW, Look, Looks, Search
 from soakproof.scenario import Release, Released
@@ -95,8 +95,7 @@ class SlotsReader:
             release = search.found(look)
             if release is not None:
                 return release
-            next_ns = look.asked_ns + nanoseconds(search.pause(look.asked_ns))
-            gevent.sleep(max(0.0, seconds(next_ns - self._clock.now())))
+            gevent.sleep(search.wait_s(look, self._clock.now()))
 
     def close(self) -> None:
         self._asking.close()
