@@ -19,7 +19,10 @@ def own(tmp_path: Path) -> Iterator[Testbed]:
 
 @pytest.fixture
 def client(testbed: Testbed) -> Iterator[httpx.Client]:
-    """A client of the session's gateway."""
+    """A client of the session's gateway. It uses no connection twice, for a stream ends its own."""
     headers = {"Accept-Encoding": "identity"}
-    with httpx.Client(base_url=testbed.url, timeout=90, trust_env=False, headers=headers) as one:
+    limits = httpx.Limits(max_keepalive_connections=0)
+    with httpx.Client(
+        base_url=testbed.url, timeout=90, trust_env=False, headers=headers, limits=limits
+    ) as one:
         yield one
