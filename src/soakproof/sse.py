@@ -61,8 +61,18 @@ class SSEReader:
 
     def feed(self, data: bytes) -> list[ServerSentEvent | Comment]:
         """The events and comments that these bytes complete. Raises FrameTooLargeError."""
-        if self._is_one_event(data):
-            return [ServerSentEvent(data=self._text(data[6:-2]), id=self._id)]
+        if (  # nearly every chunk: one data line with its blank line, and nothing before it
+            data.startswith(b"data: ")
+            and data.find(b"\n") == len(data) - 2
+            and data[-1] == _LF
+            and len(data) <= self._limit
+            and b"\r" not in data
+            and not (self._tail or self._lines or self._at_start or self._after_cr)
+        ):
+            return [ServerSentEvent("", self._text(data[6:-2]), self._id)]
+        return self._lines_of(data)
+
+    def _lines_of(self, data: bytes) -> list[ServerSentEvent | Comment]:
         if self._after_cr and data:
             self._after_cr = False
             if data[0] == _LF:
@@ -80,17 +90,6 @@ class SSEReader:
             self._check(len(self._tail) + len(rest), made)
             self._tail += rest
         return made
-
-    def _is_one_event(self, data: bytes) -> bool:
-        """Nearly every chunk: one data line with its blank line, and nothing before it."""
-        return (
-            data.startswith(b"data: ")
-            and data.find(b"\n") == len(data) - 2
-            and data[-1] == _LF
-            and len(data) <= self._limit
-            and b"\r" not in data
-            and not (self._tail or self._lines or self._at_start or self._after_cr)
-        )
 
     def pending(self, limit: int = 64 * 1024) -> bytes:
         """The first bytes of what made no event so far, with LF for each line's end."""

@@ -10,6 +10,7 @@ from soakproof.records import Exchange, Failure
 from soakproof.scenario import After
 
 LOOK_EVERY = 0.1  # seconds between two looks at everything in flight
+_LOOK_SELDOM = 1.0  # when all that is in flight generates, and nothing is due before
 _AFTER_FINISH = nanoseconds(5)  # a server that has said [DONE] and does not close is let go after this
 
 Ending = Callable[[int], Exchange]  # makes the exchange's record, given the time of its end
@@ -61,14 +62,18 @@ class Sweep:
         self._slots = slots
         self._looked_ns: int | None = None
 
-    def look(self, flights: Iterable[Flight], now_ns: int) -> None:
-        """End those that are past a bound, or due to be cancelled by time."""
+    def look(self, flights: Iterable[Flight], now_ns: int) -> float:
+        """End those that are past a bound, or due to be cancelled by time.
+
+        Returns after how many seconds to look again, if nothing is added to what is in flight.
+        """
         there = list(flights)
         self._account(there, now_ns)
         for flight in there:
             how = ending(flight, now_ns)
             if how is not None:
                 flight.end(how)
+        return _LOOK_SELDOM if all(_may_wait(flight, now_ns) for flight in there) else LOOK_EVERY
 
     def _account(self, there: list[Flight], now_ns: int) -> None:
         """What each that waits for its first token has before it: all prompts that wait share the prefill."""
@@ -80,6 +85,15 @@ class Sweep:
             flight.ahead_tokens = max(flight.ahead_tokens, ahead)
             if full and since_ns is not None:
                 flight.held_ns += now_ns - max(since_ns, flight.sent_ns)
+
+
+def _may_wait(flight: Flight, now_ns: int) -> bool:
+    """Nothing about it is to be seen or done within the next second."""
+    timed = flight.cancel is not None and flight.cancel.seconds is not None
+    if timed or not flight.generating:
+        return False
+    due_ns, _ = flight.reading.deadline(flight.bounds, flight.ahead_tokens, flight.held_ns)
+    return due_ns - now_ns > nanoseconds(_LOOK_SELDOM)
 
 
 def ending(flight: Flight, now_ns: int) -> Ending | None:

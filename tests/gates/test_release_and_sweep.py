@@ -241,3 +241,27 @@ def test_bounds_count_from_the_real_sending() -> None:
     assert ending(late, nanoseconds(7.1)) is not None
     exchange = late.reading.broke(8 * NS, Failure.RESET, "x")
     assert (exchange.due_ns, exchange.sent_ns) == (0, 5 * NS)
+
+
+PATIENT = Bounds(first_token=Seconds(60), between_tokens=Seconds(60), total=Seconds(600))
+
+
+def generating(bounds: Bounds, cancel: After | None = None) -> Sent:
+    """Sent at 0, its last token a second later."""
+    flight = Sent(reading(), bounds, cancel, 10)
+    streaming(flight.reading, 1.0)
+    return flight
+
+
+def test_what_generates_is_looked_at_seldom() -> None:
+    assert Sweep().look([generating(PATIENT), generating(PATIENT)], NS) == 1.0
+    assert Sweep().look([], NS) == 1.0
+
+
+@pytest.mark.parametrize(
+    "flight",
+    [sent(), generating(BOUNDS), generating(PATIENT, After(seconds=30))],
+    ids=["waits for its first token", "may stall before the next look", "is cancelled by time"],
+)
+def test_one_with_something_due_is_looked_at_often(flight: Sent) -> None:
+    assert Sweep().look([generating(PATIENT), flight], NS) == 0.1

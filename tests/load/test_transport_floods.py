@@ -2,12 +2,15 @@
 
 import itertools
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import gevent
 import pytest
+import trustme
 from misbehaving import END, LAST, ROLE, STREAM_HEAD, WHOLE, chunk, delta, serving
 
 from soakproof.clock import RunClock
@@ -145,3 +148,24 @@ def test_an_interim_response_in_a_segment_of_its_own_is_no_answer() -> None:
     with serving(act) as url:
         exchange = ask(url, PATIENT)
     assert (exchange.status, exchange.outcome, exchange.text) == (200, "ok", "yes it is")
+
+
+def test_an_answer_over_tls_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many events to one TLS record, and one event over many: what TLS holds back is not waited for."""
+    authority = trustme.CA()
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    long = "y" * 100_000
+
+    def act(plain: socket.socket) -> None:
+        with context.wrap_socket(plain, server_side=True) as connection:
+            connection.recv(65536)
+            connection.sendall(STREAM_HEAD + ROLE + delta("yes ") * 2000)
+            connection.sendall(delta(long) + END)
+            connection.sendall(LAST)
+
+    with serving(act) as url:
+        exchange = ask(url.replace("http:", "https:"), PATIENT)
+    assert (exchange.outcome, exchange.text) == ("ok", "yes " * 2000 + long)

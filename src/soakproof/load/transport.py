@@ -2,21 +2,21 @@
 
 Head and body leave in one write, so that a barrier before it means something. geventhttpclient's response
 is used as a parser only. The socket never waits with a timeout: the `Sweeper` looks at every exchange in
-flight ten times a second and ends those that are past their bound, which keeps the reading loop bare.
-A server that sends faster than we read never makes the socket wait, so the loop lets others have their turn.
+flight again and again and ends those that are past their bound, which keeps the reading loop bare. Every
+read waits in the event loop first: a stream that comes faster than we read lets the others have their turn,
+and one that comes slower costs no read in vain.
 """
 
 import contextlib
 import ssl
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import gevent
 import gevent.socket
 from gevent.event import Event
-from geventhttpclient.response import HTTPParseError, HTTPResponse
+from geventhttpclient.response import HTTPParseError, HTTPResponse, HTTPResponseParser
 
 from soakproof import sweep
 from soakproof.clock import RunClock
@@ -24,9 +24,6 @@ from soakproof.exchange import Reading
 from soakproof.records import Exchange, Failure
 
 _BLOCK = 65536
-_TURN_NS = 20_000_000  # how long one stream may keep all others from theirs
-_WAITED_NS = 1_000_000  # a socket that took so long did wait, and the others had their turn
-_PAUSE_S = 0.0001  # of 0, gevent runs fifty turns before it looks at a socket or a timer
 _LONGEST_HEAD = 256 * 1024  # characters of headers, interim ones and trailers included
 
 
@@ -79,10 +76,12 @@ class Endpoint:
 class _Parser(HTTPResponse):
     """geventhttpclient's parser, its headers and body handed straight to the reading."""
 
-    def __init__(self, reading: Reading, clock: RunClock) -> None:
+    feed = HTTPResponseParser.feed  # what HTTPResponse adds is for HEAD
+
+    def __init__(self, reading: Reading) -> None:
         super().__init__()
         self._reading = reading
-        self._clock = clock
+        self._take = reading.body
         self._head = 0
         self.now = 0
         self.at_end = False  # the connection was closed
@@ -112,7 +111,7 @@ class _Parser(HTTPResponse):
         self.whole = self.get_code() >= 200
 
     def _on_body(self, buf: bytearray) -> None:
-        self._reading.body(self.now, bytes(buf))
+        self._take(self.now, bytes(buf))
 
 
 @dataclass(eq=False)
@@ -135,12 +134,20 @@ class Sweeper:
         self._clock = clock
         self._sweep = sweep.Sweep(slots)
         self.flights: set[Flight] = set()
+        self._joined = Event()  # a flight that the next look was not planned for
         self._greenlet = gevent.spawn(self._run)
 
     def _run(self) -> None:
         while True:
+            self._joined.clear()
+            pause = self._sweep.look(self.flights, self._clock.now())
+            if pause > sweep.LOOK_EVERY:
+                self._joined.wait(pause)
             gevent.sleep(sweep.LOOK_EVERY)
-            self._sweep.look(self.flights, self._clock.now())
+
+    def add(self, flight: Flight) -> None:
+        self.flights.add(flight)
+        self._joined.set()
 
     def oldest_s(self) -> float | None:
         """Age of the oldest exchange in flight, in seconds."""
@@ -176,7 +183,7 @@ def perform(
             if ready:
                 ready()
         reading.sent(clock.now())
-        sweeper.flights.add(flight)
+        sweeper.add(flight)
         return _converse(flight, endpoint.message(body), clock, first_token)
     finally:
         sweeper.flights.discard(flight)
@@ -188,10 +195,11 @@ def perform(
 
 def _converse(flight: Flight, message: bytes, clock: RunClock, first_token: Event | None) -> Exchange:
     assert flight.connection is not None
-    parser = _Parser(flight.reading, clock)
+    parser = _Parser(flight.reading)
     try:
         flight.connection.sendall(message)
-        ended = _read(flight, flight.connection, parser, clock, first_token)
+        with _arrivals(flight.connection) as wait:
+            ended = _read(flight, wait, parser, clock, first_token)
     except HTTPParseError as error:
         return _ended_badly(flight, clock, Failure.RESET if parser.at_end else Failure.PROTOCOL, str(error))
     except OSError as error:
@@ -203,23 +211,38 @@ def _converse(flight: Flight, message: bytes, clock: RunClock, first_token: Even
     return _ended_badly(flight, clock, Failure.RESET, "the connection closed before the answer was whole")
 
 
+@contextlib.contextmanager
+def _arrivals(connection: gevent.socket.socket) -> Iterator[Callable[[], None]]:
+    """A function that waits, in the event loop, until there is something to read."""
+    hub = gevent.get_hub()
+    watcher = hub.loop.io(connection.fileno(), 1)  # 1: to read
+    pending = getattr(connection, "pending", None)  # what TLS has taken off the socket already
+
+    def wait() -> None:
+        if pending is None or not pending():
+            hub.wait(watcher)
+
+    try:
+        yield wait
+    finally:
+        watcher.close()
+
+
 def _read(
     flight: Flight,
-    connection: gevent.socket.socket,
+    wait: Callable[[], None],
     parser: _Parser,
     clock: RunClock,
     first_token: Event | None,
 ) -> Exchange | None:
     """The reading loop, until the answer is whole or the connection closed; a record, if made before that."""
-    reading = flight.reading
+    reading, connection = flight.reading, flight.connection
+    assert connection is not None
     cut_at = flight.cancel.tokens if flight.cancel else None
-    zero, monotonic = clock.zero_ns, time.monotonic_ns
-    turn = asked = monotonic() - zero
     while not parser.whole:
+        wait()
         data = connection.recv(_BLOCK)
-        parser.now = monotonic() - zero
-        if parser.now - asked > _WAITED_NS:
-            turn = parser.now
+        parser.now = clock.now()
         if flight.ended:
             return flight.ended(parser.now)
         parser.at_end = not data
@@ -228,16 +251,11 @@ def _read(
             break
         if reading.over_limit:
             return reading.end(parser.now)
-        if reading.token_events:
-            if first_token is not None:
-                first_token.set()
-                first_token = None
-            if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
-                return reading.cancelled(parser.now)
-        asked = monotonic() - zero
-        if asked - turn > _TURN_NS:
-            gevent.sleep(_PAUSE_S)
-            turn = asked = monotonic() - zero
+        if first_token is not None and reading.token_events:
+            first_token.set()
+            first_token = None
+        if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
+            return reading.cancelled(parser.now)
     return None
 
 
