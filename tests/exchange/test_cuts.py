@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from responses import CASES, DONE, EVENT_STREAM, JSON, ROLE, STOP, answer, opened, text
+from responses import DONE, EVENT_STREAM, JSON, ROLE, STOP, answer, opened, text
 
 from soakproof.exchange import Reading
 from soakproof.records import Exchange, decode, encode
@@ -108,7 +109,7 @@ def test_random_bytes_are_a_failure_told(body: bytes, status: int, stream: bool)
     encode(exchange)
 
 
-@pytest.mark.parametrize("path", sorted(CASES.glob("*.sse")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted(INPUTS.glob("*.sse")), ids=lambda p: p.name)
 def test_the_written_cases_in_every_cut(path: Path) -> None:
     body = path.read_bytes()
     whole = record([body], 200, True)

@@ -1,10 +1,11 @@
-"""Every response in `cases/` comes to what its facts demand. See `cases/README.md` for where each is from."""
+"""Every response of the public fault cases comes to what its facts demand."""
 
 import json
 from typing import Any
 
 import pytest
-from responses import CASES, JSON, MS, events, read, replay, text
+from caseinputs import INPUTS
+from responses import JSON, MS, events, read, replay, text
 
 from soakproof.records import Exchange, Failure, decode, encode
 
@@ -171,7 +172,7 @@ def noted(exchange: Exchange) -> set[str]:
 
 
 def test_every_stream_is_expected_to_come_to_something() -> None:
-    found = {p.name for p in CASES.iterdir() if p.name.endswith((".sse", ".script.json", ".http"))}
+    found = {p.name for p in INPUTS.iterdir() if p.name.endswith((".sse", ".script.json", ".http"))}
     assert found == set(STREAMS)
 
 
@@ -192,7 +193,7 @@ def test_the_long_line_is_whole() -> None:
 
 def documents(name: str) -> list[dict[str, Any]]:
     """The request and response pairs of a file, whatever it calls them."""
-    found = json.loads((CASES / name).read_text())
+    found = json.loads((INPUTS / name).read_text())
     pairs: list[dict[str, Any]] = found.get("pairs") or found.get("cases") or [found]
     return pairs
 
@@ -244,7 +245,7 @@ def test_null_and_absurd_timings_stay_raw(case: dict[str, Any]) -> None:
 
 
 def test_a_bare_nan_does_not_lose_the_event() -> None:
-    body = (CASES / "47-bare-nan.json.txt").read_text().strip()
+    body = (INPUTS / "47-bare-nan.json.txt").read_text().strip()
     exchange = read(events(text("a"), {"choices": [{"delta": {}, "finish_reason": "stop"}]}, body, "[DONE]"))
     assert (exchange.outcome, exchange.parse_errors, noted(exchange)) == ("ok", 0, {"not_strict_json"})
     assert exchange.completion_tokens == 0

@@ -1,20 +1,18 @@
 """The reader of /slots: every shape of the recorded builds, and nothing that makes it fall."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
+from caseinputs import INPUTS
 from hypothesis import given
 from hypothesis import strategies as st
 
 from soakproof.slots import Slot, UnknownShapeError, parse_slots
 
-CASES = Path(__file__).parent / "cases"
-
 
 def case(name: str) -> Any:
-    return json.loads((CASES / name).read_text())
+    return json.loads((INPUTS / name).read_text())
 
 
 def test_new_list_ignores_what_idle_slots_remember() -> None:

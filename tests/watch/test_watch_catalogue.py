@@ -1,9 +1,9 @@
 """The catalogue: each example is told, nothing benign is, and an incident names whose it is."""
 
 import re
-from pathlib import Path
 
 import pytest
+from caseinputs import INPUTS
 
 from soakproof.clock import NS
 from soakproof.records import KernelEvent, decode, encode
@@ -11,14 +11,13 @@ from soakproof.watch.catalogue import Process, Signature, load_catalogue
 from soakproof.watch.incidents import QUIET_S, Incidents
 from soakproof.watch.kernel_log import Line, parse_kmsg
 
-CASES = Path(__file__).parent / "cases"
 CATALOGUE = load_catalogue()
 DMESG = re.compile(r"(?:\w+ *: *\w+ *: )?\[[^\]]*\] ?(.*)")  # plain, and with -T or -x
 EXAMPLES = [(s, example) for s in CATALOGUE.signatures for example in s.examples]
 
 
 def lines(name: str) -> list[Line]:
-    texts = (CASES / name).read_text().splitlines()
+    texts = (INPUTS / name).read_text().splitlines()
     if name.endswith(".txt"):
         return [Line(match[1]) for text in texts if (match := DMESG.fullmatch(text))]
     return [line for text in texts if (line := parse_kmsg(text.encode()))]

@@ -1,16 +1,15 @@
 """Steps of the wall clock: seen, and only those."""
 
 import json
-from pathlib import Path
+
+from caseinputs import INPUTS
 
 from soakproof.clock import NS, nanoseconds
 from soakproof.watch.clock_steps import ClockSteps
 
-CASES = Path(__file__).parent / "cases"
-
 
 def test_a_correction_and_a_suspend_are_steps() -> None:
-    rows = [json.loads(line) for line in (CASES / "70-clock-steps.jsonl").open()]
+    rows = [json.loads(line) for line in (INPUTS / "70-clock-steps.jsonl").open()]
     steps = ClockSteps()
     seen = [steps.see(nanoseconds(row["wall"]), nanoseconds(row["mono"])) for row in rows]
     assert [s and round(s) for s in seen] == [None, None, -3600, None, 103596]

@@ -2,11 +2,11 @@
 
 import socket
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
+from caseinputs import INPUTS
 
 from soakproof.watch.backend_slots import BackendSlots
 from soakproof.watch.health import Health, Live
@@ -18,7 +18,6 @@ from soakproof.watch.source import Reading, Source, read_bounded
 if TYPE_CHECKING:
     from conftest import Server
 
-CASES = Path(__file__).parent / "cases"
 BOUND_S = 10.0  # generous: an answer may be slow on a busy machine
 
 
@@ -223,7 +222,7 @@ def test_a_server_that_is_not_there_is_an_error(server: "Server") -> None:
     ],
 )
 def test_backends_without_slots(server: "Server", case: str, state: str, word: str) -> None:
-    server.raw("/slots", (CASES / case).read_bytes())
+    server.raw("/slots", (INPUTS / case).read_bytes())
     _, _, slots, _ = sources(llamacpp(server))
     reading = read(slots)
     assert reading.state == state

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from caseinputs import INPUTS
 
 from soakproof.clock import NS, RunClock
 from soakproof.errors import SoakproofError
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from conftest import Server
 
 GFX1151 = Path(__file__).parent / "trees" / "gfx1151"
-CASES = Path(__file__).parent / "cases"
 PATIENCE_S = 30.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches a Linux host")
 
@@ -104,7 +104,7 @@ def test_a_watched_run(
     eventually(lambda: watch.latest().get("slots_busy") == 1)
     eventually(lambda: of(load(run.path), Sample, "process:backend"))
     with (host / "kmsg").open("a") as kmsg:
-        kmsg.write((CASES / "61-pagefault-mes-reset.kmsg").read_text())
+        kmsg.write((INPUTS / "61-pagefault-mes-reset.kmsg").read_text())
     os.rename(host / "proc/4242", host / "proc/4343")
     server.json("/v1/health", health(4343, backend.url))
     eventually(lambda: watch.latest().get("incidents") == 1)

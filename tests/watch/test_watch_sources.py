@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import trio
+from caseinputs import INPUTS
 
 from soakproof.watch.amdgpu import AmdGpu
 from soakproof.watch.memory import Memory, Pressure, parse_meminfo, parse_pressure
@@ -46,7 +47,7 @@ def test_what_the_kernel_does_not_tell_is_none_and_not_0() -> None:
 
 
 def test_contradicting_figures_of_a_container_are_kept_as_they_are() -> None:
-    figures = json.loads((HERE / "cases" / "56-uma-numbers.json").read_text())
+    figures = json.loads((INPUTS / "56-uma-numbers.json").read_text())
     assert parse_meminfo(figures["container_meminfo"])["available_bytes"] == 68157440 * 1024
     assert parse_meminfo(figures["host_meminfo"])["available_bytes"] == 21000000 * 1024
     assert parse_meminfo(figures["container_meminfo"])["swap_used_bytes"] is None

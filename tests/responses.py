@@ -1,15 +1,15 @@
-"""Responses for these tests: built, or replayed from `cases/`, through a real Reading."""
+"""Responses for these tests: built, or replayed from `cases/inputs`, through a real Reading."""
 
 import json
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
+
+from caseinputs import INPUTS
 
 from soakproof.exchange import Reading
 from soakproof.plan import Bounds
 from soakproof.records import Exchange, Failure, Opened
 
-CASES = Path(__file__).parent / "cases"
 EVENT_STREAM = {"content-type": "text/event-stream"}
 JSON = {"content-type": "application/json; charset=utf-8"}
 MS = 1_000_000
@@ -82,8 +82,8 @@ def read(body: bytes | Iterable[bytes], **given: Any) -> Exchange:
 
 
 def replay(name: str) -> Exchange:
-    """The record of a file in `cases/`, whatever its form."""
-    path = CASES / name
+    """The record of a file in `cases/inputs`, whatever its form."""
+    path = INPUTS / name
     if name.endswith(".sse"):
         return read(path.read_bytes())
     if name.endswith(".http"):
