@@ -109,9 +109,9 @@ def gone(processes: Iterator[psutil.Process] | list[psutil.Process]) -> bool:
     return not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in processes)
 
 
-def adjudicated(run: Path) -> tuple[int, dict[str, Any]]:
+def adjudicated(run: Path, *options: str) -> tuple[int, dict[str, Any]]:
     """The exit code of `soakproof adjudicate` for a run, and the verdict that it wrote."""
-    command = [sys.executable, "-m", "soakproof", "adjudicate", str(run)]
+    command = [sys.executable, "-m", "soakproof", "adjudicate", str(run), *options]
     done = subprocess.run(command, cwd=run.parent.parent, capture_output=True, timeout=60, check=False)
     entries = sorted((run / "verdicts").iterdir(), key=lambda entry: int(entry.name.partition("-")[0]))
     return done.returncode, document(entries[-1] / "verdict.json")

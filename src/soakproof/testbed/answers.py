@@ -3,6 +3,7 @@ its do. `Refusal` is how a handler ends with an error document.
 """
 
 import gzip
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
@@ -53,11 +54,15 @@ def event(document: Any) -> bytes:
 
 
 def respond(
-    request: Request, document: Any, status: int = 200, content_type: bytes = b"application/json"
+    request: Request,
+    document: Any,
+    status: int = 200,
+    content_type: bytes = b"application/json",
+    more: Sequence[tuple[bytes, bytes]] = (),
 ) -> Response:
     """A whole answer to a request."""
     body = document if isinstance(document, bytes) else dump(document)
-    headers = [*_manners(request, status), *_CORS]
+    headers = [*_manners(request, status), *_CORS, *more]
     if body:
         headers.append((b"content-type", content_type))
     if body and b"gzip" in request.headers.get("accept-encoding", "").encode():

@@ -8,17 +8,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from soakproof.testbed import refusals
-from soakproof.testbed.answers import Refusal, dump, event, respond
+from soakproof.testbed.answers import CONNECTION, Refusal, dump, event, respond
 from soakproof.testbed.backend import LoadFailed
 from soakproof.testbed.model import Model
+from soakproof.testbed.plant import Push
+from soakproof.testbed.planting import Plants
+from soakproof.testbed.raw import Raw
 from soakproof.testbed.relay import Relay
-from soakproof.testbed.stream import Push, Stream
+from soakproof.testbed.stream import Stream
 from soakproof.testbed.upstream import Lost, fetch
 
 _BODY_WITHIN = 30.0  # seconds that a client has to send its body
 _UNTYPED_LIMIT = 1 << 20  # bytes of a body that does not say that it is JSON
 
-Responder = Response | Stream
+Responder = Response | Stream | Raw
 
 
 async def body_of(request: Request) -> bytes:
@@ -73,13 +76,21 @@ async def _complete(request: Request, document: dict[str, Any], path: str) -> Re
         raise Refusal(500, refusals.type_error("boolean", stream))
     if name is None:
         if stream:
-            return _one_event(refusals.NO_MODEL)
+            return _one_event(request, refusals.NO_MODEL)
         raise Refusal(400, refusals.NO_MODEL)
     document["model"] = name
-    body = dump(document)
-    if stream:
-        return Stream(Relay(model, name, path, body))
-    return respond(request, await _answer(model, name, path, body))
+    plants: Plants = request.app.state.plants
+    planted = plants.call(document, request.scope["extensions"][CONNECTION], model)
+    try:
+        if (raw := await planted.ask()) is not None:
+            return raw
+        if stream:
+            return Stream(Relay(model, name, path, planted), planted)
+        answer = await _answer(model, name, path, dump(document))
+        return respond(request, planted.whole(answer), more=planted.call.headers)
+    finally:
+        if not stream:
+            planted.done()
 
 
 def _resolved(model: Model, document: dict[str, Any]) -> str | None:
@@ -118,8 +129,9 @@ async def _answer(model: Model, name: str, path: str, body: bytes) -> dict[str, 
     return document | {"model": name}
 
 
-def _one_event(document: dict[str, Any]) -> Stream:
+def _one_event(request: Request, document: dict[str, Any]) -> Stream:
     async def content(push: Push) -> None:
         await push(event(document))
 
-    return Stream(content)
+    state = request.app.state
+    return Stream(content, Plants().call({}, request.scope["extensions"][CONNECTION], state.model))

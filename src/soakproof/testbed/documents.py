@@ -39,7 +39,7 @@ def _loaded(model: Model, backend: Backend) -> dict[str, Any]:
     return {
         "backend_alive": True,
         "backend_health": "busy" if busy else "ready",
-        "backend_url": f"{backend.url}/v1",
+        "backend_url": f"{model.face or backend.url}/v1",
         "checkpoint": str(model.path),
         "device": "gpu",  # said of the system backend wherever it runs
         "is_busy": busy,

@@ -2,6 +2,7 @@
 
 import logging
 import socket
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from soakproof.testbed.answers import CONNECTION
 _KEEP_ALIVE = 5  # seconds that an idle connection stays open
 
 
-class _Connection(HttpToolsProtocol):
+class Connection(HttpToolsProtocol):
     """Tells each request of its connection: how many it has had, and how to close it."""
 
     requests = 0
@@ -28,6 +29,12 @@ class _Connection(HttpToolsProtocol):
         """Send what is written, then FIN."""
         self.transport.close()
 
+    def reset(self) -> None:
+        """End the connection with RST, whatever was not sent yet."""
+        opened: socket.socket = self.transport.get_extra_info("socket")
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
+
 
 class Front(uvicorn.Server):
     """Calls ``on_ready`` once the port answers; cuts what still streams when it ends."""
@@ -35,7 +42,7 @@ class Front(uvicorn.Server):
     def __init__(self, app: ASGIApp, on_ready: Callable[[], None]) -> None:
         config = uvicorn.Config(
             app,
-            http=_Connection,
+            http=Connection,
             ws="none",
             lifespan="on",
             log_level="error",

@@ -27,8 +27,10 @@ from soakproof.testbed import chat, manage, options, refusals
 from soakproof.testbed.answers import Refusal, respond
 from soakproof.testbed.backend import LoadFailed
 from soakproof.testbed.data import PROBE_MODEL
+from soakproof.testbed.face import face
 from soakproof.testbed.front import Front, listen, loop_factory
 from soakproof.testbed.model import Model
+from soakproof.testbed.planting import Plants
 from soakproof.testbed.watchdog import Patience, watch
 
 _PREFIXES = ("/api/v0", "/api/v1", "/v0", "/v1")
@@ -66,11 +68,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--log-dir", type=Path, default=Path())
     for name, seconds in asdict(Patience()).items():
         parser.add_argument(f"--watchdog-{name}", type=float, default=seconds, metavar="SECONDS")
+    parser.add_argument("--plant", action="append", default=[], metavar="NAME[=VALUE]", help="a fault")
+    parser.add_argument("--plantable", action="store_true", help="faults may be planted while it serves")
     options.add_to(parser)
     return parser
 
 
 async def _serve(given: argparse.Namespace) -> None:
+    plants = Plants(given.plant) if given.plant or given.plantable else None
     model = Model(given.model.resolve(), given.name, options.of(given), given.log_dir / "engine.log")
     model.names.add(given.alias, f"user.{given.name}")
     listener = listen(given.host, given.port)
@@ -87,22 +92,24 @@ async def _serve(given: argparse.Namespace) -> None:
     except LoadFailed as error:
         sys.exit(f"cannot load {model.path}: {error}")
     patience = Patience(given.watchdog_grace, given.watchdog_poll, given.watchdog_probe)
-    app = application(model, patience)
-    await Front(app, ready).serve([listener])
+    async with face(model, plants) if plants else contextlib.nullcontext("") as model.face:
+        app = application(model, patience, plants)
+        await Front(app, ready).serve([listener])
 
 
-def application(model: Model, patience: Patience) -> ASGIApp:
-    """The ASGI application, which ends the engine as it stops."""
+def application(model: Model, patience: Patience, plants: Plants | None = None) -> ASGIApp:
+    """The ASGI application, which ends the engine as it stops. Without ``plants`` none can be planted."""
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         watchdog = asyncio.ensure_future(watch(model, patience))
         yield
         watchdog.cancel()
+        app.state.plants.lift_all()
         await model.close()
 
     app = Starlette(
-        routes=_routes(),
+        routes=[*_routes(), *(_PLANTING if plants else ())],
         lifespan=lifespan,
         exception_handlers={
             Refusal: _refused,
@@ -113,7 +120,14 @@ def application(model: Model, patience: Patience) -> ASGIApp:
     )
     app.router.redirect_slashes = False
     app.state.model = model
+    app.state.plants = plants or Plants()
     return app
+
+
+_PLANTING = (
+    Route("/internal/plants", manage.planted),
+    Route("/internal/plants", manage.planted, methods=["POST"]),
+)
 
 
 def _routes() -> list[Route]:

@@ -12,6 +12,7 @@ from soakproof.testbed.backend import LoadFailed
 from soakproof.testbed.chat import body_of, required_json
 from soakproof.testbed.model import Model
 from soakproof.testbed.names import AliasConflict
+from soakproof.testbed.planting import Plants, UnknownPlant
 from soakproof.testbed.upstream import Lost, fetch
 
 
@@ -55,7 +56,23 @@ async def slots(request: Request) -> Response:
         raise Refusal(500, refusals.backend_reset(reason)) from lost
     if status != 200:
         raise refusals.wrapped(status, body)
-    return respond(request, orjson.loads(body))
+    plants: Plants = request.app.state.plants
+    return respond(request, plants.slots(orjson.loads(body)))
+
+
+async def planted(request: Request) -> Response:
+    """What is planted now; by POST after ``{"plant": ["NAME=VALUE"], "lift": ["NAME"]}`` is done."""
+    plants: Plants = request.app.state.plants
+    if request.method == "POST":
+        document = await required_json(request)
+        try:
+            for name in document.get("lift", ()):
+                plants.lift(name)
+            for given in document.get("plant", ()):
+                plants.plant(given)
+        except (UnknownPlant, AttributeError, TypeError) as error:
+            raise Refusal(400, {"error": str(error)}) from error
+    return respond(request, {"planted": plants.document()})
 
 
 async def stats(request: Request) -> Response:

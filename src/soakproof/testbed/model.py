@@ -24,6 +24,7 @@ class Model:
         self.options = options
         self.stats = Stats()
         self.backend: Backend | None = None
+        self.face = ""  # address that is told in place of the engine's own, if there is one
         self.gate = asyncio.Lock()
         self.requests = 0  # in progress
         self.streams = 0  # of which have begun to stream

@@ -9,10 +9,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from soakproof.testbed import refusals
-from soakproof.testbed.answers import event
+from soakproof.testbed.answers import dump, event
 from soakproof.testbed.backend import Backend, LoadFailed
 from soakproof.testbed.model import Model
-from soakproof.testbed.stream import Push
+from soakproof.testbed.plant import Push
+from soakproof.testbed.planting import Planted
 from soakproof.testbed.upstream import Lost, ask
 
 PING = b": ping\n\n"
@@ -24,12 +25,18 @@ _TAIL = 4  # reads that surely hold the last event and [DONE]
 class Relay:
     """One request on its way through; call it with where the bytes go."""
 
-    def __init__(self, model: Model, name: str, path: str, body: bytes) -> None:
-        self._model, self._name, self._path, self._body = model, name, path, body
+    def __init__(self, model: Model, name: str, path: str, planted: Planted) -> None:
+        self._model, self._name, self._path, self._planted = model, name, path, planted
+        self._body = dump(planted.call.document)
         self._begun = False
         self._last = 0.0  # loop time of the last bytes that the client got
 
     async def __call__(self, push: Push) -> None:
+        push, end = self._planted.through(push)
+        await self._answer(push)
+        await end()
+
+    async def _answer(self, push: Push) -> None:
         async with self._model.use():
             for _ in range(2):  # what is lost before its first byte is asked again, once
                 try:

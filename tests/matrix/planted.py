@@ -1,0 +1,101 @@
+"""Soaking one plant: from the testbed over Locust and the sealed run to the verdict and its findings."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from soakproof.testbed import planting
+from soakproof.testbed.launch import Testbed
+from soakproof.testbed.plant import Fires, Plant
+from tests.load.soaks import ROOT, adjudicated, document, lines, locust, output, the_run
+
+_THRESHOLDS = """
+[[threshold]]
+name = "exchanges"
+that = "failed_exchanges count == 0"
+[[threshold]]
+name = "checks"
+that = "failed_checks count == 0"
+"""
+# For soaks that are short and small: what is proven is that the fault is seen, not how much there was of
+# everything.
+_OPTIONS = {
+    "functional": 'unknown = "50 %"',
+    "isolation": "overlaps = 0",
+    "coverage": 'decks = 0\nduration = "50 %"\nsamples = "50 %"\nrequired = []',
+    "kernel": "required = false",
+    "slots": "required = false",
+}
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a soak of a plant showed."""
+
+    plant: str
+    outcome: str
+    findings: dict[str, dict[str, Any]]  # by detector
+    run: Path
+    said: str
+
+    def fired(self) -> dict[str, str]:
+        """Detectors that saw something, with their outcome."""
+        return {name: f["outcome"] for name, f in self.findings.items() if f["outcome"] in ("FAIL", "ERROR")}
+
+    def grades(self, fires: Fires) -> set[str]:
+        """Classes of what failed for this detector: grades of its checks, failures of its exchanges."""
+        name = fires.detector.partition(": ")[2].rpartition(": ")[2]
+        checks = lines(self.run, "checks.jsonl")
+        exchanges = lines(self.run, "exchanges.jsonl")
+        return {c["grade"] for c in checks if c["name"] == name and c["outcome"] != "pass"} | {
+            x["failure"] for x in exchanges if x["record"] == "closed" and x["outcome"] == "fail"
+        }
+
+    def iterations(self, fires: Fires) -> int | None:
+        """How many iterations had ended when the first one was done that this detector saw; None if none."""
+        involved = set(self.findings[fires.detector].get("exchanges") or ())
+        exchanges = lines(self.run, "exchanges.jsonl")
+        seen = {(x["scenario"], x["iteration"]) for x in exchanges if x["id"] in involved}
+        ended = [(i["scenario"], i["number"]) for i in lines(self.run, "iterations.jsonl")]
+        return next((n for n, key in enumerate(ended, 1) if key in seen), None)
+
+
+@contextmanager
+def planted(pair: Testbed, given: str) -> Iterator[None]:
+    """The plant, as long as the block lasts."""
+    name = given.partition("=")[0]
+    with httpx.Client(base_url=pair.url, trust_env=False, timeout=30) as client:
+        client.post("/internal/plants", json={"plant": [given]}).raise_for_status()
+        try:
+            yield
+        finally:
+            client.post("/internal/plants", json={"lift": [name]}).raise_for_status()
+
+
+def soak(folder: Path, pair: Testbed, name: str) -> Proof:
+    """A short soak of the plan that the plant names, judged."""
+    kind: type[Plant] = planting.find(name)
+    (folder / "proof.toml").write_text(
+        f'users = {kind.users}\nduration = "{kind.seconds}s"\nseed = 11\n{kind.plan}{_THRESHOLDS}'
+    )
+    (folder / "policy.toml").write_text(_policy(kind.policy))
+    asked = ("--headless", "--plan", "proof.toml", "--host", pair.url, "--model", "llm")
+    with planted(pair, name), locust(folder, *asked) as process:
+        process.wait(90)
+    run = the_run(folder)
+    _, verdict = adjudicated(run, "--policy", str(folder / "policy.toml"))
+    findings = {f"{f['adjudicator']}: {f['subject']}": f for f in verdict["findings"]}
+    return Proof(name, verdict["outcome"], findings, run, output(folder) + str(document(run / "raw.json")))
+
+
+def _policy(more: str) -> str:
+    """A table for every adjudicator; a plant's own tables in place of those of the same name."""
+    tables = []
+    for path in sorted((ROOT / "adjudicators").glob("*.py")):
+        if (head := f"[adjudicator.{path.stem}]") not in more:
+            tables.append(f"{head}\n{_OPTIONS.get(path.stem, '')}\n")
+    return "".join([*tables, more])
