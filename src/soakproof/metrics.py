@@ -69,7 +69,7 @@ def _streamed_rate(exchange: Exchange) -> float | None:
     """Tokens after the first over the time from the first to the last, on our clock."""
     tokens = number(exchange.completion_tokens)
     span = _since(exchange.first_token_ns, exchange.last_token_ns)
-    if not exchange.stream or tokens is None or tokens < MIN_GENERATED or not span:
+    if not exchange.stream or tokens is None or tokens < MIN_GENERATED or not span or _buffered(exchange):
         return None
     if exchange.token_events * TOKENS_AN_EVENT < tokens:
         return None
@@ -102,7 +102,12 @@ def _total_time(exchange: Exchange) -> float | None:
 
 def _widest_gap(exchange: Exchange) -> float | None:
     gap = exchange.widest_gap_ns
-    return None if gap is None or gap < 0 else gap / NS
+    return None if gap is None or gap < 0 or _buffered(exchange) else gap / NS
+
+
+def _buffered(exchange: Exchange) -> bool:
+    """Its tokens were held back and let go at once: when they arrived says nothing of when they were made."""
+    return any(note.partition(":")[0] == "buffered" for note in exchange.notes)
 
 
 def _of_success(of: Callable[[Exchange], float | None]) -> Callable[[Exchange], float | None]:
@@ -157,7 +162,7 @@ _ALL = (
         "s",
         "lower",
         "The longest wait between two tokens of one answer.",
-        "answers of fewer than two token events",
+        "answers of fewer than two token events, and buffered delivery",
         _of_success(_widest_gap),
     ),
     Metric(

@@ -30,7 +30,7 @@ DUTIES = {
     35: "a request that others overtake again and again is seen, whatever the percentiles say",
     36: "probes that do not answer in a long prefill are unknown; the server is neither stalled nor dead",
     38: "a routing layer's error is told apart from the backend's, and the slot is looked for afterwards",
-    39: "prompts vary token by token around batch sizes; a stall shows its prompt's size; a wedge is one cause",
+    39: "prompts vary token by token at batch sizes; a stall shows its prompt's size; a wedge is one cause",
     40: "delivery in one piece is a finding of its own, and gives no rate between tokens",
     41: "JSON is graded: strict, fenced, trailing text, invalid; NaN and doubled keys are invalid",
     42: "answers are held against the schema itself, which no model meets by chance",
