@@ -45,7 +45,7 @@ class StructuredJson(Scenario):
         limit = it.tokens(self.tokens)
         plain = yield Ask(prompt(it, fields), role="plain", tokens=limit)
         told = read(plain, limit)
-        it.check("json.strict", told.grade == "strict", plain, grade=told.grade, reason=told.reason)
+        it.check("json.strict", is_strict(told, plain), plain, grade=told.grade, reason=told.reason)
         check_values(it, "json.values", told, fields, plain)
 
         fields = draw_fields(it, self.fewest, self.most)
@@ -137,12 +137,18 @@ def read(answer: Exchange, limit: int) -> Parsed:
     if told.grade != "truncated":
         return told
     if answer.finish_reason == "length":
-        whose = f"all {limit} tokens of the request were used"
+        whose = f"all {limit} tokens of the request were used, which is our own limit"
     elif answer.completion_tokens is not None and answer.completion_tokens >= limit:
         whose = f"all {limit} tokens were used, and finish_reason says {answer.finish_reason!r}: it is wrong"
     else:
         whose = f"finish_reason is {answer.finish_reason!r}, with tokens left"
     return Parsed("truncated", reason=f"{told.reason}; {whose}")
+
+
+def is_strict(told: Parsed, answer: Exchange) -> bool | None:
+    """Whether an answer is strictly valid; None for one that our own limit of tokens cut."""
+    ours = told.grade == "truncated" and answer.finish_reason == "length"
+    return None if ours else told.grade == "strict"
 
 
 def check_values(
@@ -161,8 +167,9 @@ def check_values(
 
 def check_schema(it: IterationContext, told: Parsed, schema: dict[str, Any], answer: Exchange) -> None:
     """A strictly valid answer that keeps to the schema."""
-    if told.grade != "strict":
-        it.check("json.schema", False, answer, grade=told.grade, reason=told.reason)
+    strict = is_strict(told, answer)
+    if not strict:
+        it.check("json.schema", strict, answer, grade=told.grade, reason=told.reason)
         return
     broken = violations(told.value, schema)
     it.check(

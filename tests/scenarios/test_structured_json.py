@@ -97,7 +97,7 @@ def test_truncation_says_whose_it_is() -> None:
     def reason(**changes: object) -> str:
         return play(JSON, of("plain", text=lambda t: t[:-4], **changes)).reason("json.strict")
 
-    assert "all 1024 tokens of the request were used" in reason(finish_reason="length")
+    assert "all 1024 tokens of the request were used, which is our own limit" in reason(finish_reason="length")
     assert "it is wrong" in reason(finish_reason="stop", completion_tokens=1024)
     assert "with tokens left" in reason(finish_reason="stop", completion_tokens=20)
 
@@ -141,3 +141,10 @@ def test_options_that_make_no_sense_are_refused() -> None:
 
 def schema_ask() -> Ask:
     return play(JSON).asks[1]
+
+
+@pytest.mark.parametrize("role", ["plain", "schema"])
+def test_what_our_own_limit_cut_is_unknown(role: str) -> None:
+    checks = ["json.strict", "json.values"] if role == "plain" else ["json.schema", "json.schema_values"]
+    missed = play(JSON, of(role, text=lambda t: t[:-4], finish_reason="length")).missed()
+    assert missed == {check: (None, "truncated") for check in checks}
