@@ -43,8 +43,9 @@ class Proof:
     said: str
 
     def fired(self) -> dict[str, str]:
-        """Detectors that saw something, with their outcome."""
-        return {name: f["outcome"] for name, f in self.findings.items() if f["outcome"] in ("FAIL", "ERROR")}
+        """Detectors that saw something, with their outcome; what the run said itself is no detector's."""
+        seen = {name: f["outcome"] for name, f in self.findings.items() if f["adjudicator"] != "raw"}
+        return {name: outcome for name, outcome in seen.items() if outcome in ("FAIL", "ERROR")}
 
     def grades(self, fires: Fires) -> set[str]:
         """Classes of what failed for this detector: grades of its checks, failures of its exchanges."""
