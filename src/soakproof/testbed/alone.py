@@ -4,7 +4,7 @@ import contextlib
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from soakproof.errors import EXIT_ERROR, EXIT_OK
@@ -19,6 +19,7 @@ def run_alone(
     slots: int = 2,
     port: int = 0,
     log_dir: Path | None = None,
+    plants: Sequence[str] = (),
     say: Callable[[str], None] = print,
 ) -> int:
     """Serve until Ctrl-C or SIGTERM; the exit code. Port 0 takes a free one.
@@ -28,14 +29,20 @@ def run_alone(
     logs = log_dir or Path(tempfile.mkdtemp(prefix="soakproof-testbed-"))
     with (
         _ended_by_signal() as ended,
-        Testbed.start(logs, model=model, slots=slots, port=port) as pair,
+        Testbed.start(logs, model=model, slots=slots, port=port, arguments=_planted(plants)) as pair,
     ):
         say(how_to_reach(pair))
+        if plants:
+            say(f"planted: {', '.join(plants)}; {pair.url}/internal/plants tells and changes what is planted")
         while not ended.wait(_LOOK):
             if not pair.alive:
                 say(f"The gateway ended by itself; {logs / 'gateway.log'} may say why.")
                 return EXIT_ERROR
     return EXIT_OK
+
+
+def _planted(plants: Sequence[str]) -> list[str]:
+    return [word for plant in plants for word in ("--plant", plant)]
 
 
 def how_to_reach(pair: Testbed) -> str:

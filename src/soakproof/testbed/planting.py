@@ -27,7 +27,7 @@ def names() -> list[str]:
 def find(name: str) -> type[Plant]:
     """The plant of that name. Raises UnknownPlant."""
     if name not in names():
-        raise UnknownPlant(f"there is no plant {name!r}; the list of plants has all of them")
+        raise UnknownPlant(f"there is no plant {name!r}")
     module = importlib.import_module(f"{plants.__name__}.{name.replace('-', '_')}")
     own = (kind for kind in vars(module).values() if getattr(kind, "__module__", "") == module.__name__)
     (found,) = (kind for kind in own if inspect.isclass(kind) and issubclass(kind, Plant))
