@@ -196,7 +196,7 @@ class Server:
         self.heads: list[bytes] = []
 
     def serve(self, connection: Connection) -> None:
-        head, body = _request(connection)
+        head, body = request_of(connection)
         self.heads.append(head)
         if b"/chat/completions " not in head:
             connection.sendall(self._tell(head.split()[1].decode()))
@@ -225,7 +225,7 @@ def _behave(connection: Connection, name: str) -> None:
         connection.sendall(SAYS[name])
 
 
-def _request(connection: Connection) -> tuple[bytes, bytes]:
+def request_of(connection: Connection) -> tuple[bytes, bytes]:
     data = b""
     while b"\r\n\r\n" not in data:
         data += connection.recv(65536)
