@@ -9,7 +9,17 @@ which deal was used.
 import math
 from dataclasses import dataclass
 
-from soakproof.scenario import Ask, Exchange, IterationContext, Register, Scenario, Script, Tokens, register
+from soakproof.scenario import (
+    Ask,
+    Exchange,
+    IterationContext,
+    Register,
+    Scenario,
+    Script,
+    Tokens,
+    missed_code,
+    register,
+)
 
 SHARE = 0.4  # of a slot's context that a register may fill
 
@@ -98,13 +108,8 @@ class CachePair(Scenario):
 
 def check_exact(it: IterationContext, answer: Exchange, asked: Register, record: str) -> None:
     """The record's code and nothing else; a wrong answer is told by where it comes from."""
-    text, want = answer.text.strip(), asked.codes[record]
-    if text == want:
-        it.check("cache.exact", True, answer)
-        return
-    known = "other_record" if text in asked.codes.values() else "wrong"
-    grade = "foreign" if it.foreign(answer) else known
-    it.check("cache.exact", False, answer, grade=grade, reason=f"expected {want}, found {text[:80]!r}")
+    grade, reason = missed_code(it, answer, asked, record)
+    it.check("cache.exact", not grade, answer, grade=grade, reason=reason)
 
 
 def tokens_between(it: IterationContext, again: Exchange, mark: int | None) -> int:

@@ -59,6 +59,8 @@ class Traffic:
 
     def add(self, exchange: Exchange) -> None:
         """Its usage; what the server did not tell (a cancelled request) is estimated."""
+        if exchange.refusal_planned and exchange.failure:
+            return  # no slot has seen it
         prompt, answer = exchange.prompt_tokens, exchange.completion_tokens
         if prompt is None:
             prompt = estimated_tokens(exchange.prompt_chars, self._chars_per_token)
@@ -76,6 +78,8 @@ class Surroundings:
     corpora: Mapping[str, Sequence[str]] = field(default_factory=dict)  # file stem -> lines
     cache_tokens: int | None = None  # what the server's host prompt cache holds; 0 without one
     front: str = ""  # "lemonade", "llamacpp"; some fronts have known limits
+    batch: int | None = None  # tokens of a prompt that the server takes at a time
+    ubatch: int | None = None  # and that it computes at a time
 
 
 @dataclass(frozen=True, slots=True)

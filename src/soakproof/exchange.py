@@ -18,7 +18,7 @@ from soakproof.reading.ending import Fault, fault_of_answer, note_buffered, note
 from soakproof.reading.notes import Notes, printable, redacted
 from soakproof.reading.progress import TokenTimes
 from soakproof.reading.stream import EventStream
-from soakproof.records import Exchange, Failure, Opened, Outcome
+from soakproof.records import REFUSALS, Exchange, Failure, Opened, Outcome
 
 if TYPE_CHECKING:
     from soakproof.plan import Bounds
@@ -117,7 +117,7 @@ class Reading:
         """The body ended in good order."""
         self._settle()
         fault = self._told() or self._fault()
-        return self._close(t_ns, "fail" if fault else "ok", fault)
+        return self._close(t_ns, "fail" if fault and not self._refused() else "ok", fault)
 
     def broke(self, t_ns: int, failure: Failure, reason: str) -> Exchange:
         """The exchange was ended by ``failure``: the connection, a bound, or the tester's own stop.
@@ -134,7 +134,7 @@ class Reading:
         if told or whole:
             self._notes.add(f"{failure.value}_after_{'error' if told else 'done'}", reason)
             fault = told or self._fault()
-            return self._close(t_ns, "fail" if fault else "ok", fault)
+            return self._close(t_ns, "fail" if fault and not self._refused() else "ok", fault)
         return self._close(t_ns, "unknown" if failure is Failure.STOPPED else "fail", broken)
 
     def cancelled(self, t_ns: int) -> Exchange:
@@ -193,6 +193,16 @@ class Reading:
     def _told(self) -> Fault | None:
         source = self._stream or self._document
         return source.told() if source else None
+
+    def _refused(self) -> bool:
+        """Whether the server refused what was asked in order to be refused, before any token."""
+        told = self._told()
+        return (
+            self._opened.refusal_planned
+            and told is not None
+            and told.failure in REFUSALS
+            and not self._times.events
+        )
 
     def _fault(self) -> Fault | None:
         source = self._stream or self._document

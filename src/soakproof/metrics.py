@@ -97,7 +97,9 @@ def _first_content_time(exchange: Exchange) -> float | None:
 
 
 def _total_time(exchange: Exchange) -> float | None:
-    return None if exchange.cancelled_ns is not None else _since(exchange.due_ns, exchange.done_ns)
+    if exchange.cancelled_ns is not None or exchange.failure is not None:
+        return None
+    return _since(exchange.due_ns, exchange.done_ns)
 
 
 def _widest_gap(exchange: Exchange) -> float | None:
@@ -154,7 +156,7 @@ _ALL = (
         "s",
         "lower",
         "From when the request was due to the end of its answer.",
-        "cancelled answers",
+        "cancelled answers, and requests that were refused as planned",
         _of_success(_total_time),
     ),
     Metric(

@@ -5,12 +5,14 @@ The words are in scenarios/prompts/*.txt; here is only how they are put together
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from soakproof.context import IterationContext
+from soakproof.records import Exchange
 
 FEWEST_RECORDS = 6
+NEAREST = 2  # records to choose from at a depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,8 @@ def register(it: IterationContext, tokens: int, *, asked: int = 1, share: float 
     """A register of about so many tokens, at most ``share`` of a slot's context.
 
     ``asked`` records are chosen from as many equal parts of it, so that its beginning, middle and end are
-    all asked for. Only their codes are remembered as secrets: a long soak's memory stays small.
+    all asked for; `at_depths` chooses closer. Only their codes are remembered as secrets: a long soak's
+    memory stays small.
     """
     room = it.chars(tokens, share)
     head = f"Register {it.nonce()}. {it.phrase('register_head')}"
@@ -42,7 +45,7 @@ def register(it: IterationContext, tokens: int, *, asked: int = 1, share: float 
         codes[record] = it.code(secret=False)
         lines.append(_line(it, record, codes[record]))
         room -= len(lines[-1]) + 1
-    chosen = _one_of_each_part(it, codes, asked)
+    chosen = _one_of_each_part(it, codes, asked) if asked else []
     for record in chosen:
         it.remember(codes[record])
     return Register("\n".join([head, "", *lines]), codes, chosen)
@@ -55,16 +58,42 @@ def _line(it: IterationContext, record: str, code: str) -> str:
 
 def _one_of_each_part(it: IterationContext, codes: Mapping[str, str], parts: int) -> list[str]:
     """The record of each part whose code is least like any other: a model may slip from one into another."""
-    pairs = Counter(pair for code in codes.values() for pair in itertools.pairwise(code))
-
-    def likeness(record: str) -> int:
-        return sum(pairs[pair] - 1 for pair in itertools.pairwise(codes[record]))
-
+    likeness = _likeness(codes)
     records = list(codes)
     edges = [len(records) * n // parts for n in range(parts + 1)]
     chosen = [min(records[a:b], key=likeness) for a, b in itertools.pairwise(edges)]
     it.draw.shuffle(chosen)
     return chosen
+
+
+def _likeness(codes: Mapping[str, str]) -> Callable[[str], int]:
+    """How often the pairs of letters in a record's code come in other codes."""
+    pairs = Counter(pair for code in codes.values() for pair in itertools.pairwise(code))
+    return lambda record: sum(pairs[pair] - 1 for pair in itertools.pairwise(codes[record]))
+
+
+def at_depths(it: IterationContext, made: Register, depths: Sequence[float]) -> list[str]:
+    """A record at each depth of a register, 0 its first and 1 its last; their codes become secrets.
+
+    Of the two nearest to a depth it is the one whose code is least like any other.
+    """
+    records, likeness = list(made.codes), _likeness(made.codes)
+    chosen = []
+    for depth in depths:
+        start = round(depth * (len(records) - NEAREST))
+        chosen.append(min(records[start : start + NEAREST], key=likeness))
+        it.remember(made.codes[chosen[-1]])
+    return chosen
+
+
+def missed_code(it: IterationContext, answer: Exchange, made: Register, record: str) -> tuple[str, str]:
+    """How an answer misses a record's code, as a grade and in words; two empty texts for the right one."""
+    text, want = answer.text.strip(), made.codes[record]
+    if text == want:
+        return "", ""
+    known = "other_record" if text in made.codes.values() else "wrong"
+    grade = "foreign" if it.foreign(answer) else known
+    return grade, f"expected {want}, found {text[:80]!r}"
 
 
 def prose(it: IterationContext) -> str:

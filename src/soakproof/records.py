@@ -63,6 +63,10 @@ FAULT: Mapping[Failure, Party] = {
 }
 
 
+# By which a server says itself that it does not answer. Whether one is the right refusal is for checks.
+REFUSALS = frozenset((Failure.CONFIGURATION, Failure.CONTEXT, Failure.HTTP_STATUS, Failure.ERROR_EVENT))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
     """A request as it was sent: written before its first byte leaves, so that a killed run shows it.
@@ -85,6 +89,7 @@ class Opened:
     prompt_digest: str  # SHA-256 of the messages as sent
     secrets: tuple[str, ...] = ()  # nonces that its own prompt holds
     cancel_planned: str | None = None  # such as "decode: after 20 token events"
+    refusal_planned: bool = False  # asked in order to be refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +111,10 @@ class Exchange:
     prompt_digest: str
     secrets: tuple[str, ...] = ()
     cancel_planned: str | None = None
+    refusal_planned: bool = False
 
     outcome: Outcome
-    failure: Failure | None = None
+    failure: Failure | None = None  # of an exchange that is ok: how it was refused, as planned
     reason: str = ""  # the failure in words
     status: int | None = None
     # Times. A token here is a delta with text, reasoning or a tool call in it: role chunks, comments and

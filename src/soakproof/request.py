@@ -30,6 +30,7 @@ def chat_body(ask: Ask, model: str, seed: int) -> bytes:
         document["ignore_eos"] = True
     if ask.response_format is not None:
         document["response_format"] = ask.response_format
+    document |= ask.more or {}
     return orjson.dumps(document)
 
 
@@ -68,6 +69,7 @@ def opened(
         prompt_digest=hashlib.sha256(orjson.dumps(ask.chat())).hexdigest(),
         secrets=tuple(sorted(secrets.known(prompt))),
         cancel_planned=str(ask.cancel) if ask.cancel else None,
+        refusal_planned=ask.refused,
     )
 
 
@@ -104,6 +106,7 @@ class Requests:
     def prepare(self, ask: Ask, kind: str, iteration: int, now_ns: int) -> Prepared:
         """The next request, due and opened now; when it leaves, its reading is told."""
         number = next(self._numbers)
+        model = ask.model or self.model
         record = opened(
             ask,
             id=f"{self.node}-{number}",
@@ -111,14 +114,14 @@ class Requests:
             scenario=kind,
             iteration=iteration,
             seed=self.first_seed + number,
-            model=self.model,
+            model=model,
             due_ns=now_ns,
             sent_ns=now_ns,
             secrets=self._secrets,
         )
         return Prepared(
             record,
-            chat_body(ask, self.model, record.seed),
+            chat_body(ask, model, record.seed),
             Reading(record, redact=self.redact),
             estimated_tokens(record.prompt_chars, self.around.chars_per_token),
         )

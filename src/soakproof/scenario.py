@@ -30,7 +30,7 @@ from soakproof.context import (
     nonces,
 )
 from soakproof.plain import plain
-from soakproof.prompts import Register, prose, prose_above, register
+from soakproof.prompts import Register, at_depths, missed_code, prose, prose_above, register
 from soakproof.records import Exchange, Failure
 from soakproof.strictjson import Parsed, parse, same, violations
 from soakproof.units import Bytes, Ratio, Seconds, Tokens
@@ -60,6 +60,9 @@ class After:
         return f"{self.phase}: after {when}"
 
 
+_OUR_FIELDS = frozenset(("model", "seed", "stream", "stream_options"))  # which reading and records rely on
+
+
 @dataclass(frozen=True, slots=True)
 class Ask:
     """One chat request. ``messages`` is the user's text, or (role, text) pairs."""
@@ -73,6 +76,9 @@ class Ask:
     response_format: Mapping[str, Any] | None = None
     cancel: After | None = None
     may_fail: bool = False  # hand a failed exchange back instead of ending the iteration
+    refused: bool = False  # asked to be refused: a refusal succeeds, and what it is like is for checks
+    model: str | None = None  # another than the run's
+    more: Mapping[str, Any] | None = None  # fields laid over the body, such as one of a wrong type
 
     def __post_init__(self) -> None:
         _expect(_are_messages(self.messages), "Ask: messages", "a text, or (role, text) pairs", self.messages)
@@ -82,6 +88,12 @@ class Ask:
         _expect(self.cancel is None or isinstance(self.cancel, After), "Ask: cancel", "an After", self.cancel)
         if self.response_format is not None:
             json.dumps(self.response_format)  # raises TypeError for what JSON cannot carry
+        named = self.model is None or (isinstance(self.model, str) and self.model.isprintable())
+        _expect(named, "Ask: model", "a name", self.model)
+        if self.more is not None:
+            json.dumps(self.more)
+            told = _OUR_FIELDS.isdisjoint(self.more)
+            _expect(told, "Ask: more", f"fields other than {', '.join(sorted(_OUR_FIELDS))}", self.more)
 
     def chat(self) -> list[dict[str, str]]:
         """The messages as the API takes them. What UTF-8 cannot carry of an earlier answer is replaced."""
@@ -234,6 +246,8 @@ __all__ = [
     "Tokens",
     "Traffic",
     "Yield",
+    "at_depths",
+    "missed_code",
     "nonces",
     "parse",
     "prose",

@@ -106,6 +106,8 @@ def _plan_of(record: Opened) -> str:
         parts.append("not streamed")
     if record.cancel_planned:
         parts.append(f"to be cancelled in {record.cancel_planned}")
+    if record.refusal_planned:
+        parts.append("to be refused")
     return ", ".join(parts)
 
 
@@ -121,6 +123,9 @@ def _course(exchange: Exchange) -> str:
         return (
             f"FAILED after {took}{status}: {exchange.failure}: {plain(exchange.reason, 300)} (whose: {whose})"
         )
+    if exchange.failure is not None:
+        status = f", status {exchange.status}" if exchange.status else ""
+        return f"refused as planned in {took}{status}: {exchange.failure}: {plain(exchange.reason, 300)}"
     how = "cancelled as planned" if exchange.cancelled_ns is not None else "ok"
     return "; ".join([f"{how} in {took}{_first_token(exchange)}", *_tokens(exchange)])
 

@@ -46,6 +46,8 @@ def describe_run(
             "chars_per_token": around.chars_per_token,
             "cache_tokens": around.cache_tokens,
             "front": around.front,
+            "batch": around.batch,
+            "ubatch": around.ubatch,
         },
         "host": describe_host(),
         "versions": describe_versions(),

@@ -15,6 +15,7 @@ from soakproof.redaction import without_key, without_options
 from soakproof.slots import UnknownShapeError, parse_slots
 from soakproof.target.address import PREFIXES, backend_root, is_local, listener, split_host
 from soakproof.target.asking import Answer, Asking, NoAnswerError
+from soakproof.target.batches import batch_tokens
 from soakproof.target.credentials import KEY_VARIABLES, Credentials
 from soakproof.target.health import count, entry_of, kept, model_names, models, name_of, pid_of, texts
 from soakproof.target.hostcache import cache_tokens
@@ -218,6 +219,7 @@ class _Examination:
     ) -> Target:
         slots, context, url = self._slots(slots_url, entry)
         props = self._json("/props", backend) if backend else None
+        batch, ubatch = batch_tokens(identity)
         if isinstance(props, dict):
             identity["build"] = props.get("build_info")
             identity["model_path"] = props.get("model_path")
@@ -235,6 +237,8 @@ class _Examination:
             backend_url=backend,
             backend_pid=pid,
             cache_tokens=cache_tokens(identity, slots * context),
+            batch=batch,
+            ubatch=ubatch,
             identity={name: kept(without_options(value)) for name, value in identity.items()},
             remarks=tuple(self.remarks),
         )

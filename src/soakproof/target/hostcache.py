@@ -25,14 +25,14 @@ def cache_tokens(identity: Mapping[str, Any], context: int) -> int | None:
     ``identity`` is what a front told of its backend; ``context`` the tokens of all its slots together, which
     llama.cpp keeps to where the size has no limit.
     """
-    words = _launch(identity)
+    words = launch_words(identity)
     mib = _mib(words) if words else None
     if mib is None:
         return None
     return context if mib < 0 else (mib << 20) // _bytes_a_token(words)
 
 
-def _launch(identity: Mapping[str, Any]) -> Sequence[str]:
+def launch_words(identity: Mapping[str, Any]) -> Sequence[str]:
     """The words that llama.cpp was started with, or those that were added to Lemonade's own; else none."""
     if identity.get("recipe") != "llamacpp":
         return ()

@@ -23,6 +23,8 @@ class Target:
     backend_url: str | None = None
     backend_pid: int | None = None
     cache_tokens: int | None = None  # what the backend's host-memory prompt cache holds, when known
+    batch: int | None = None  # prompt tokens that the backend takes at a time, when known
+    ubatch: int | None = None  # and that it computes at a time
     identity: dict[str, Any] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()  # what could not be found out
 
@@ -54,6 +56,8 @@ class Target:
             corpora=corpora,
             cache_tokens=self.cache_tokens,
             front=self.kind,
+            batch=self.batch,
+            ubatch=self.ubatch,
         )
 
     def describe(self) -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""Long prompts with exact needles: at the lengths where a server cuts prompts, and near the full context.
+
+llama.cpp takes a prompt in batches of n_batch tokens and computes those in micro-batches of n_ubatch. Kernels
+have been wrong beyond the first micro-batch, have lost the oldest part alone, and have hung a few tokens past
+a batch. So a register is asked about just below and just above each of these lengths, and once near the full
+context, each time for a record at its start, middle and end: the check says which depth is lost, its grade
+from which length on.
+
+How many tokens a text has is estimated at first and learned from each answer's usage. What the lines hold
+makes lengths differ by single tokens, so that a soak comes by each length around an edge.
+"""
+
+from dataclasses import dataclass
+
+from soakproof.scenario import (
+    Ask,
+    Exchange,
+    IterationContext,
+    Ratio,
+    Register,
+    Scenario,
+    Script,
+    Tokens,
+    at_depths,
+    missed_code,
+    register,
+)
+
+DEPTHS = {"start": 0.0, "middle": 0.5, "end": 1.0}
+BATCH, UBATCH = 2048, 512  # llama.cpp's own, where the target tells none
+AROUND_IT = 60  # tokens of a prompt beside its records: head, question, template
+UNMEASURED = 0.7  # of the share, where no answer told its tokens
+
+
+@dataclass(frozen=True)
+class NearContext(Scenario):
+    """Registers that straddle n_ubatch and n_batch, then a long one, each asked at three depths."""
+
+    checks = ("context.start", "context.middle", "context.end")
+    prompt: Tokens = Tokens(32_000)  # of the longest register, as far as the share lets it
+    share: Ratio = Ratio(0.9)  # of a slot's context that it may fill at most
+    straddle: Tokens = Tokens(40)  # to each side of a batch's length, at most
+
+    def __post_init__(self) -> None:
+        if not 0.1 <= self.share <= 0.95:
+            raise ValueError("share: expected 10 % to 95 %: the answer needs room as well")
+        if self.straddle < 1:
+            raise ValueError("straddle: expected 1 token or more")
+
+    def iterate(self, it: IterationContext) -> Script:
+        scale: float | None = None  # tokens as the server counts them, for each that was estimated
+        for tokens in [*self._edges(it), 0]:
+            made = self._register(it, tokens or self._longest(it, scale), scale or 1.0)
+            for depth, record in zip(DEPTHS, at_depths(it, made, list(DEPTHS.values())), strict=True):
+                role = f"{'edge' if tokens else 'full'}-{depth}"
+                said = yield Ask(made.question(it, record), role=role, tokens=64)
+                check_depth(it, said, made, depth, record)
+                scale = measured(it, said) or scale
+
+    def _edges(self, it: IterationContext) -> list[int]:
+        """Lengths just below and just above each batch, as far as the share has room for them."""
+        edges = sorted({it.around.ubatch or UBATCH, it.around.batch or BATCH})
+        sizes = [edge + side * it.draw.randint(1, self.straddle) for edge in edges for side in (-1, 1)]
+        return [size for size in sizes if 0 < size < it.around.slot_context * self.share]
+
+    def _longest(self, it: IterationContext, scale: float | None) -> int:
+        share = self.share if scale is not None else self.share * UNMEASURED
+        return it.tokens(self.prompt, share=share)
+
+    def _register(self, it: IterationContext, tokens: int, scale: float) -> Register:
+        """A register whose whole prompt has about so many of the server's own tokens."""
+        return register(it, max(1, int((tokens - AROUND_IT) / scale)), asked=0, share=1 / scale)
+
+
+def measured(it: IterationContext, said: Exchange) -> float | None:
+    """Tokens of a prompt for each that was estimated; None where the server counts none."""
+    if not said.prompt_tokens:
+        return None
+    return said.prompt_tokens / max(1.0, said.prompt_chars / it.around.chars_per_token)
+
+
+def check_depth(it: IterationContext, said: Exchange, made: Register, depth: str, record: str) -> None:
+    """The record's code and nothing else; a wrong answer is graded by the length of its prompt."""
+    grade, reason = missed_code(it, said, made, record)
+    if grade:
+        reason = f"{grade}: {reason}; {told_length(it, said)}, record {record} of {len(made.codes)}"
+    graded = grade if grade in ("", "foreign") else length(it, said)
+    it.check(f"context.{depth}", not grade, said, grade=graded, reason=reason)
+
+
+def length(it: IterationContext, said: Exchange) -> str:
+    """From which length on a prompt is wrong: the batch that it is longer than."""
+    if said.prompt_tokens is None:
+        return "unknown_length"
+    if said.prompt_tokens > (it.around.batch or BATCH):
+        return "beyond_batch"
+    return "beyond_ubatch" if said.prompt_tokens > (it.around.ubatch or UBATCH) else "within_ubatch"
+
+
+def told_length(it: IterationContext, said: Exchange) -> str:
+    batches = f"n_ubatch {it.around.ubatch or UBATCH}, n_batch {it.around.batch or BATCH}"
+    source = "" if it.around.batch else ", taken from llama.cpp's defaults"
+    return f"{said.prompt_tokens} prompt tokens ({batches}{source})"
