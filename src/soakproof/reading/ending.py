@@ -48,9 +48,6 @@ def note_oddities(answer: Answer, counts: Counts, max_tokens: int, notes: Notes)
             notes.add("over_max_tokens", f"{counts.completion} of {max_tokens} tokens")
     if answer.text and answer.text.isspace():
         notes.add("blank_text")
-    garbled = answer.text.count("\ufffd") + answer.reasoning.count("\ufffd")
-    if garbled and not notes.has("invalid_utf8"):  # which is why there would be some, otherwise
-        notes.add("replacement_character", f"{garbled}, sent as such: bytes were lost inside the server")
 
 
 def note_buffered(answer: Answer, times: TokenTimes, counts: Counts, notes: Notes) -> None:

@@ -37,8 +37,5 @@ class Notes:
         if name not in self._notes:
             self._notes[name] = f"{name}: {printable(detail, NOTE_CHARS)}" if detail else name
 
-    def has(self, name: str) -> bool:
-        return name in self._notes
-
     def all(self) -> tuple[str, ...]:
         return tuple(self._notes.values())
