@@ -19,8 +19,6 @@ from soakproof.judge import (
 )
 from soakproof.records import FAULT, Check, Exchange, Failure
 
-MOST_NOTES = 10
-
 
 @dataclass(frozen=True)
 class Functional(Adjudicator):
@@ -39,7 +37,6 @@ class Functional(Adjudicator):
         yield from self._checks(evidence)
         yield from self._exchanges(evidence)
         yield from self._broken(evidence)
-        yield from self._notes(evidence)
 
     def _checks(self, evidence: Evidence) -> Iterable[Finding]:
         """One finding a check; a check that several kinds share is named with its kind."""
@@ -156,22 +153,6 @@ class Functional(Adjudicator):
                 figures=(Figure(name="broken", value=len(broken), n=len(evidence.iterations)),),
                 fault="ours",
             )
-
-    def _notes(self, evidence: Evidence) -> Iterable[Finding]:
-        """Oddities of the protocol: told, and never what decides."""
-        notes = Counter(plain(note, 80) for e in evidence.exchanges for note in e.notes)
-        if not notes:
-            return
-        told = ", ".join(f"{note} ({n})" for note, n in notes.most_common(MOST_NOTES))
-        more = len(notes) - MOST_NOTES
-        yield finding(
-            self,
-            "protocol notes",
-            Outcome.PASS,
-            f"Seen, and no failure by themselves: {told}{f' and {more} more' if more > 0 else ''}.",
-            exchanges=ids(e for e in evidence.exchanges if e.notes),
-            critical=False,
-        )
 
 
 _NAMES = {

@@ -164,13 +164,6 @@ def test_a_broken_scenario_is_ours_and_an_error() -> None:
     )
 
 
-def test_protocol_notes_are_told_and_decide_nothing() -> None:
-    run = evidence([exchange(f"x{i}", notes=("done without finish",)) for i in range(3)], passing())
-    found = adjudicate("functional", run)["protocol notes"]
-    assert (found.outcome, found.critical) == (Outcome.PASS, False)
-    assert found.answer == "Seen, and no failure by themselves: done without finish (3)."
-
-
 def test_ids_are_bounded_and_hostile_text_is_neutralised() -> None:
     bad = [check("c", "fail", iteration=i, reason="\x1b[2Jgone\n", exchanges=(f"x{i}",)) for i in range(50)]
     found = adjudicate("functional", evidence(exchange(), bad))["c"]

@@ -65,7 +65,7 @@ HEALTHY: dict[str, tuple[bytes, str, set[str], dict[str, Any]]] = {
         {"done_marker": True},
     ),
     "done in lower case": (answer("Hi", end=[STOP, "[done]"]), "Hi", {"done_variant"}, {"done_marker": True}),
-    "done twice": (answer("Hi", end=[STOP, DONE, DONE]), "Hi", {"data_after_done"}, {}),
+    "done twice": (answer("Hi", end=[STOP, DONE, DONE]), "Hi", {"done_twice"}, {}),
     "data after done is no part of the answer": (
         answer("Hi", end=[STOP, DONE, text(" there")]),
         "Hi",

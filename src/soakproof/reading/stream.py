@@ -125,7 +125,7 @@ class EventStream:
 
     def _event(self, t_ns: int, event: ServerSentEvent) -> None:
         if self.done:
-            self._notes.add("data_after_done")
+            self._notes.add("done_twice" if event.data.strip().upper() in DONE else "data_after_done")
             return
         data = event.data
         if len(data) < 16 and data.strip().upper() in DONE:

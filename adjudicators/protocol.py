@@ -1,0 +1,88 @@
+"""The protocol: what a standard client loses, and which of the server's own numbers cannot be trusted.
+
+What each oddity means and weighs stands in one table, `soakproof.reading.oddities`. Some weigh only when they
+are many: once is chance, or the tester's own lateness.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+from soakproof.judge.claims import about, oddities
+from soakproof.judge.habits import CONCERNED, denied_hits, missing
+from soakproof.records import Exchange
+
+OUTCOMES: Mapping[str, Outcome] = {
+    "violation": Outcome.FAIL,
+    "doubt": Outcome.INCONCLUSIVE,
+    "told": Outcome.PASS,
+}
+ORDER = list(OUTCOMES)
+
+
+@dataclass(frozen=True)
+class Protocol(Adjudicator):
+    """Did every answer keep to the protocol, and do the server's numbers agree with each other?
+
+    A violation, by which a client that keeps to the standard loses something, is a failure. Numbers that
+    contradict each other make it inconclusive. Those in ``allowed`` are told and decide nothing.
+    """
+
+    allowed: tuple[str, ...] = ()
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        answered = [e for e in evidence.exchanges if e.status is not None]
+        seen = _seen(evidence, answered)
+        for name in sorted(seen, key=lambda n: (ORDER.index(about(n).weight), n)):
+            yield self._finding(name, seen[name], answered)
+        yield self._summary(answered, seen)
+
+    def _finding(self, name: str, seen: Mapping[str, str], answered: Sequence[Exchange]) -> Finding:
+        """``seen`` has the detail of each exchange that the oddity is in, by the exchange's id."""
+        odd = about(name)
+        concerned = sum(map(CONCERNED.get(name, lambda _: True), answered))
+        weighs = odd.weight != "told" and name not in self.allowed
+        enough = len(seen) >= odd.least and len(seen) >= odd.share * concerned
+        outcome = OUTCOMES[odd.weight] if weighs and enough else Outcome.PASS
+        first = next(e for e in answered if e.id in seen)
+        where = f"first: {first.scenario} {first.iteration} {first.role}"
+        detail = f": {plain(seen[first.id], 200)}" if seen[first.id] else ""
+        return finding(
+            self,
+            name,
+            outcome,
+            f"{odd.meaning[0].upper()}{odd.meaning[1:]}: in {len(seen)} of "
+            f"{counted(max(concerned, len(seen)), 'exchange')}; {where}{detail}.",
+            figures=(Figure(name="seen", value=len(seen), n=max(concerned, len(seen))),),
+            limit=odd.bound if weighs else "",
+            limit_source="the table of oddities" if weighs else "",
+            exchanges=ids(e for e in answered if e.id in seen),
+            strength=f"a {odd.weight}" if weighs else "told only",
+            critical=outcome is not Outcome.PASS,
+            fault=odd.fault if outcome is Outcome.FAIL else "",
+        )
+
+    def _summary(self, answered: Sequence[Exchange], seen: Mapping[str, object]) -> Finding:
+        odd = f"{counted(len(seen), 'oddity', 'oddities')} seen" if seen else "nothing odd seen"
+        return finding(
+            self,
+            "answers",
+            Outcome.PASS if answered else Outcome.INCONCLUSIVE,
+            f"In {counted(len(answered), 'answered exchange')}: {odd}."
+            if answered
+            else "No exchange was answered: the protocol was not seen.",
+            figures=(Figure(name="oddities", value=len(seen), n=len(answered)),),
+        )
+
+
+def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[str, str]]:
+    """Oddity to the exchanges that have it, by id, each with its detail."""
+    seen: dict[str, dict[str, str]] = {}
+    for exchange in answered:
+        for name, detail in oddities(exchange).items():
+            seen.setdefault(name, {})[exchange.id] = detail
+    of_run = {**missing(evidence), "cached_denied": denied_hits(answered)}
+    for name, exchanges in of_run.items():
+        if exchanges:
+            seen[name] = {e.id: "" for e in exchanges}
+    return seen

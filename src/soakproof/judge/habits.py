@@ -1,0 +1,89 @@
+"""What a server does as a rule, so that the exchange in which it does not is seen. Pure; no I/O."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import median
+
+from soakproof.judge.claims import timing, whole
+from soakproof.judge.evidence import Evidence
+from soakproof.reading.ending import BUFFERED_MIN_MS, BUFFERED_MIN_TOKENS
+from soakproof.records import Exchange
+
+HABIT = 0.5  # of the answers of one sort: what is in so many belongs in each
+HIT = 256  # cached tokens: a hit that would save time
+COLD_MS = 50.0  # of prompt work: less says nothing of a cache
+DENIED = 0.7  # of the cold prompt's time: a hit that takes as long restored nothing
+
+Concern = Callable[[Exchange], bool]
+
+
+def missing(evidence: Evidence) -> dict[str, list[Exchange]]:
+    """Answers without usage, timings or cached tokens, of a server that sends them with others of their sort.
+
+    llama.cpp sends usage and timings with each; of another server its own habit tells.
+    """
+    answers = [e for e in evidence.exchanges if whole(e)]
+    llama = bool(evidence.target.get("build")) or evidence.target.get("recipe") == "llamacpp"
+    return {
+        "usage_missing": _without(answers, lambda e: bool(e.usage), llama),
+        "timings_missing": _without(answers, lambda e: "predicted_ms" in (e.timings or {}), llama),
+        "cached_missing": _without([e for e in answers if e.usage], _tells_cached, False),
+    }
+
+
+def _without(answers: Iterable[Exchange], has: Concern, always: bool) -> list[Exchange]:
+    found: list[Exchange] = []
+    sorts: dict[bool, list[Exchange]] = {}
+    for answer in answers:
+        sorts.setdefault(answer.stream, []).append(answer)
+    for sort in sorts.values():
+        lacking = [e for e in sort if not has(e)]
+        if always or len(sort) - len(lacking) >= HABIT * len(sort):
+            found += lacking
+    return found
+
+
+def _tells_cached(exchange: Exchange) -> bool:
+    details = (exchange.usage or {}).get("prompt_tokens_details")
+    return isinstance(details, Mapping) and details.get("cached_tokens") is not None
+
+
+def claims_hit(exchange: Exchange) -> bool:
+    """Whether the server says that most of a long prompt was restored, and how long the rest took."""
+    cached, prompt = exchange.cached_tokens or 0, exchange.prompt_tokens or 0
+    return (
+        whole(exchange)
+        and cached >= HIT
+        and cached >= 4 * (prompt - cached)
+        and timing(exchange, "prompt_ms") is not None
+    )
+
+
+def denied_hits(exchanges: Sequence[Exchange]) -> list[Exchange]:
+    """Claimed hits whose prompts took as long as cold ones of this run, token for token.
+
+    Neighbours slow single prompts, so one denied hit proves nothing: see the oddity's share.
+    """
+    cold = [e for e in exchanges if whole(e) and (timing(e, "prompt_n") or 0) >= HIT and not claims_hit(e)]
+    rates = [(timing(e, "prompt_ms") or 0) / (timing(e, "prompt_n") or 1) for e in cold]
+    if not rates or not (a_token := median(rates)):
+        return []
+    return [e for e in exchanges if claims_hit(e) and _as_long_as_cold(e, a_token)]
+
+
+def _as_long_as_cold(exchange: Exchange, ms_a_token: float) -> bool:
+    due = ms_a_token * (exchange.prompt_tokens or 0)
+    return due >= COLD_MS and (timing(exchange, "prompt_ms") or 0) >= DENIED * due
+
+
+# Which exchanges an oddity could have been seen in, where that is not every one that was answered.
+CONCERNED: Mapping[str, Concern] = {
+    "stop_at_limit": lambda e: 0 < e.max_tokens <= (e.completion_tokens or 0),
+    "buffered": lambda e: (
+        e.stream
+        and (timing(e, "predicted_ms") or 0) >= BUFFERED_MIN_MS
+        and (e.completion_tokens or 0) >= BUFFERED_MIN_TOKENS
+    ),
+    "replacement_character": lambda e: bool(e.text or e.reasoning),
+    "timings_under_clock": lambda e: e.stream and timing(e, "predicted_ms") is not None,
+    "cached_denied": claims_hit,
+}
