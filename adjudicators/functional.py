@@ -17,7 +17,10 @@ from soakproof.judge import (
     ids,
     plain,
 )
+from soakproof.judge.causes import Cause, Causes
 from soakproof.records import FAULT, Check, Exchange, Failure
+
+MOST_CAUSES = 3
 
 
 @dataclass(frozen=True)
@@ -86,14 +89,15 @@ class Functional(Adjudicator):
         )
 
     def _exchanges(self, evidence: Evidence) -> Iterable[Finding]:
-        """One finding a failure class, or one that none failed."""
+        """One finding a failure class, with the cause that was seen, or one that none failed."""
+        causes = Causes(evidence)
         judged = [e for e in evidence.exchanges if e.scenario not in self.may_fail]
         failed: dict[Failure | None, list[Exchange]] = {}
         for exchange in judged:
             if exchange.outcome == "fail":
                 failed.setdefault(exchange.failure, []).append(exchange)
         for failure, group in failed.items():
-            yield self._failed(failure, group, len(judged))
+            yield self._failed(failure, group, len(judged), [causes.of(e) for e in group])
         summary = self._unknown(evidence, judged)
         if not failed or summary.outcome is not Outcome.PASS:
             yield summary
@@ -122,17 +126,24 @@ class Functional(Adjudicator):
             exchanges=ids([*unknown, *lost]),
         )
 
-    def _failed(self, failure: Failure | None, group: Sequence[Exchange], n: int) -> Finding:
-        """A fault of our own says nothing about the server: it is an error of the run."""
+    def _failed(
+        self, failure: Failure | None, group: Sequence[Exchange], n: int, causes: Sequence[Cause | None]
+    ) -> Finding:
+        """A fault of our own says nothing about the server: it is an error of the run.
+
+        Nor does what another program did to the host: if that is behind each, nobody is convicted.
+        """
         fault = FAULT[failure] if failure else "server"
+        if all(cause is not None and cause.host for cause in causes):
+            fault = "host"
         first = group[0]
         where = f"{first.scenario} {first.iteration} {first.role}"
         return finding(
             self,
             f"exchanges: {failure or 'unclassified'}",
-            Outcome.ERROR if fault == "ours" else Outcome.FAIL,
+            _AGAINST.get(fault, Outcome.FAIL),
             f"{counted(len(group), 'exchange')} of {n} failed; "
-            f"first: {where}: {plain(first.reason) or 'no reason told'}.",
+            f"first: {where}: {plain(first.reason) or 'no reason told'}{_seen(causes)}.",
             figures=(Figure(name="failed", value=len(group), n=n),),
             limit="none fails",
             limit_source="policy",
@@ -155,6 +166,7 @@ class Functional(Adjudicator):
             )
 
 
+_AGAINST: Mapping[str, Outcome] = {"ours": Outcome.ERROR, "host": Outcome.INCONCLUSIVE}  # else FAIL
 _NAMES = {
     "pass": "passed",
     "fail": "failed",
@@ -162,6 +174,13 @@ _NAMES = {
     "known": "known limit",
     "cut": "cut off by the end of the run",
 }
+
+
+def _seen(causes: Sequence[Cause | None]) -> str:
+    """How many failures had which cause, in words; empty where none was seen."""
+    found = Counter(cause.told for cause in causes if cause)
+    told = "; ".join(f"{n} {cause}" for cause, n in found.most_common(MOST_CAUSES))
+    return f". Of them {told}" if told else ""
 
 
 def _counts(by_outcome: Mapping[str, Sequence[Check]], n: int) -> list[Figure]:

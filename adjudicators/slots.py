@@ -21,8 +21,17 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.evidence import load_span
-from soakproof.judge.slotwork import Outlived, after_load, outlived, phase_at_end, seeds_of, sightings
-from soakproof.records import Event, Exchange, Opened, Sample
+from soakproof.judge.slotwork import (
+    Outlived,
+    after_load,
+    outlived,
+    outlived_tasks,
+    phase_at_end,
+    resolution,
+    seeds_of,
+    sightings,
+)
+from soakproof.records import Event, Exchange, Sample
 
 KNOWN = {
     "queued": "a cancel while queued is noticed when the request is started",
@@ -36,8 +45,9 @@ class Slots(Adjudicator):
     """Did every slot end with its request, and did the server stay up?
 
     ``within`` bounds the release after a request's end; ``queued``, ``prefill`` and ``unstreamed`` bound the
-    known limits. ``idle`` is how long a request may go without a token while every slot is free. ``restarts``
-    are those that the policy allows; ``alone``: no other client may use the server.
+    known limits. ``restarts`` are those that the policy allows; ``alone``: no other client may use the
+    server. ``detached``: the front keeps answers for clients that come back (llama.cpp's X-Conversation-Id),
+    so that a slot which works on is told and decides nothing.
     """
 
     required: bool = True
@@ -45,9 +55,9 @@ class Slots(Adjudicator):
     prefill: Seconds = Seconds(120)
     queued: Seconds = Seconds(600)
     unstreamed: Seconds = Seconds(1800)
-    idle: Seconds = Seconds(60)
     restarts: int = 0
     alone: bool = False
+    detached: bool = False
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._restarted(evidence)
@@ -61,14 +71,15 @@ class Slots(Adjudicator):
             yield self._untold(untold, busy)
         if not busy or any(seed is not None for s in busy for seed in seeds_of(s)):
             yield self._released(evidence, samples)
+        else:
+            yield from self._held_tasks(evidence, samples)
         yield self._at_end(evidence, samples)
-        yield from self._lost(evidence, samples)
         yield from self._strangers(evidence, samples)
 
     def _restarted(self, evidence: Evidence) -> Finding:
         restarts = [e for e in evidence.events if e.what == "restart"]
         seen = restarts or any(name.startswith("process:") for name in evidence.samples)
-        count = f"{counted(len(restarts), 'restart')} seen"
+        count = f"{counted(len(restarts), 'restart')} seen{_load_rate(evidence, len(restarts))}"
         told = f"{count}: {'; '.join(_restart(e) for e in restarts[:5])}." if restarts else f"{count}."
         if not seen:
             told = "The server's processes were not seen, so a restart would not have been."
@@ -78,7 +89,10 @@ class Slots(Adjudicator):
             "restarted",
             outcome,
             told,
-            figures=(Figure(name="restarts", value=len(restarts) if seen else None),),
+            figures=(
+                Figure(name="restarts", value=len(restarts) if seen else None),
+                Figure(name="requests a load", value=_each(evidence, len(restarts)) if seen else None),
+            ),
             limit=f"at most {self.restarts}",
             limit_source="policy",
             span=(restarts[0].t_ns / NS, restarts[-1].t_ns / NS) if restarts else None,
@@ -111,13 +125,17 @@ class Slots(Adjudicator):
     def _released(self, evidence: Evidence, samples: Sequence[Sample]) -> Finding:
         """Whether a slot was seen at work for a request that had ended more than its bound ago."""
         late = [o for o in outlived(evidence, samples) if o.seconds > self.within]
-        leaks = [o for o in late if o.seconds > self._bound(o.phase)]
+        leaks = [o for o in late if self._is_leak(o)]
         limits = [o for o in late if o not in leaks]
+        outcome, answer = _outcome(Outcome.PASS, bool(leaks)), self._told(leaks, limits)
+        if leaks and self.detached:
+            answer = f"Not applicable, since the policy says that answers are detached from clients: {answer}"
+            outcome = Outcome.INCONCLUSIVE
         return finding(
             self,
             "released",
-            _outcome(Outcome.PASS, bool(leaks)),
-            self._told(leaks, limits),
+            outcome,
+            answer,
             figures=(
                 Figure(name="outlived", value=len(leaks), n=len(evidence.exchanges)),
                 Figure(name="known limit", value=len(limits), n=len(evidence.exchanges)),
@@ -127,14 +145,40 @@ class Slots(Adjudicator):
                     unit="s",
                     n=len(late),
                 ),
+                _most(leaks),
             ),
             limit=f"{self.within:g} s; {self.prefill:g} s in prefill, {self.queued:g} s queued, "
             f"{self.unstreamed:g} s not streamed",
             limit_source="policy",
             exchanges=ids(o.exchange for o in leaks or limits),
-            strength=_resolution(samples),
-            fault="backend" if leaks else "",
+            strength=resolution(samples),
+            critical=outcome is not Outcome.INCONCLUSIVE,
+            fault="backend" if outcome is Outcome.FAIL else "",
         )
+
+    def _held_tasks(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
+        """Slots that tell no seed: a task that went on after the end of every request that may own it.
+
+        It may be somebody else's, so it convicts only where the policy says that nobody else is there.
+        """
+        held = [owners for owners in outlived_tasks(evidence, samples).values() if owners]
+        leaks = [owners[-1] for owners in held if all(o.seconds > self._bound(o.phase) for o in owners)]
+        if leaks:
+            longest = max(leaks, key=lambda o: o.seconds)
+            yield finding(
+                self,
+                "released",
+                Outcome.FAIL if self.alone and not self.detached else Outcome.INCONCLUSIVE,
+                f"{counted(len(leaks), 'slot')} worked on after every request that it can have worked for "
+                f"had ended, or for somebody else: no seed was told; the longest: {longest.told}.",
+                figures=(Figure(name="outlived", value=len(leaks), n=len(evidence.exchanges)), _most(leaks)),
+                limit=f"{self.within:g} s",
+                limit_source="policy",
+                exchanges=ids(o.exchange for o in leaks),
+                strength=resolution(samples),
+                critical=not self.detached,
+                fault="backend" if self.alone else "",
+            )
 
     def _told(self, leaks: Sequence[Outlived], limits: Sequence[Outlived]) -> str:
         shown = max(leaks or limits, key=lambda o: o.seconds, default=None)
@@ -144,6 +188,11 @@ class Slots(Adjudicator):
             return f"{counted(len(leaks), 'slot')} outlived its work; the longest: {shown.told}."
         met = f"{counted(len(limits), 'request')} met a known limit of the front, no leak"
         return f"{met}: {KNOWN[shown.phase]}; the longest: {shown.told}."
+
+    def _is_leak(self, outlived: Outlived) -> bool:
+        """Beyond its bound; or a stream that goes on to generate: writing to its client shows it gone."""
+        unnoticed = outlived.exchange.stream and outlived.generating_s > self.within
+        return unnoticed or outlived.seconds > self._bound(outlived.phase)
 
     def _bound(self, phase: str) -> float:
         bounds: Mapping[str, float] = {
@@ -171,35 +220,6 @@ class Slots(Adjudicator):
             critical=self.required or outcome is Outcome.FAIL,
             fault="backend" if outcome is Outcome.FAIL else "",
         )
-
-    def _lost(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
-        """Requests that waited while every slot was free: the scheduler has lost them."""
-        sent: list[Exchange | Opened] = [*evidence.exchanges, *evidence.unclosed]
-        lost = [request for request in sent if self._waited_in_vain(request, samples)]
-        if lost:
-            yield finding(
-                self,
-                "scheduled",
-                Outcome.FAIL,
-                f"{counted(len(lost), 'request')} waited more than {self.idle:g} s without a token "
-                "while every slot was free.",
-                figures=(Figure(name="lost", value=len(lost), n=len(sent)),),
-                limit=f"{self.idle:g} s",
-                limit_source="policy",
-                exchanges=ids(lost),
-                strength=_resolution(samples),
-                fault="backend",
-            )
-
-    def _waited_in_vain(self, request: Exchange | Opened, samples: Sequence[Sample]) -> bool:
-        until = samples[-1].t_ns
-        if isinstance(request, Exchange):
-            until = request.done_ns if request.first_token_ns is None else request.first_token_ns
-        if not request.stream or (until - request.sent_ns) / NS <= self.idle:
-            return False
-        from_ns = request.sent_ns + self.idle * NS / 4
-        seen = [s for s in samples if from_ns <= s.t_ns <= until]
-        return len(seen) >= 3 and all(s.values.get("busy") == 0 for s in seen)
 
     def _strangers(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
         """Seeds of busy slots that no request of this run carried."""
@@ -243,7 +263,23 @@ def _after(busy: int | None, held: Sequence[Exchange]) -> tuple[Outcome, str]:
     return Outcome.PASS, f"{busy} still busy after the load: {KNOWN[phase_at_end(limits[0])]}."
 
 
-def _resolution(samples: Sequence[Sample]) -> str:
-    span = (samples[-1].t_ns - samples[0].t_ns) / NS
-    every = f", one every {span / (len(samples) - 1):.1f} s" if len(samples) > 1 else ""
-    return f"{counted(len(samples), 'sample')}{every}: what is shorter is not seen"
+def _most(leaks: Sequence[Outlived]) -> Figure:
+    """The most tokens that were seen to be generated for nobody."""
+    generated = [o.generated for o in leaks if o.generated is not None]
+    return Figure(
+        name="generated for nobody", value=max(generated, default=None), unit="tokens", n=len(generated)
+    )
+
+
+def _each(evidence: Evidence, restarts: int) -> float:
+    """Requests of this run for each time that the server was loaded."""
+    return round(len(evidence.exchanges) / (restarts + 1), 1)
+
+
+def _load_rate(evidence: Evidence, restarts: int) -> str:
+    """How often the server was loaded again, where it was, as a rate."""
+    if not restarts or not evidence.duration:
+        return ""
+    return (
+        f" ({restarts / evidence.duration * 3600:.3g} an hour, {_each(evidence, restarts):g} requests a load)"
+    )

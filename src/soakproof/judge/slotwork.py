@@ -5,10 +5,22 @@ from dataclasses import dataclass
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
+from soakproof.judge.telling import counted
 from soakproof.records import Exchange, Sample
 
 DECODE = "decode"
 LATE_PHASES = ("queued", "prefill", "unstreamed")  # in these a server may notice late that its client left
+
+
+@dataclass(frozen=True)
+class Sight:
+    """One look at a busy slot; None is what it did not tell."""
+
+    t_ns: int
+    seed: int | None
+    task: int | None
+    decoded: int | None  # tokens generated
+    prompt: int | None  # tokens of the prompt processed
 
 
 @dataclass(frozen=True)
@@ -18,18 +30,33 @@ class Outlived:
     exchange: Exchange
     phase: str
     seconds: float  # from the exchange's end to the last sight of it
-    decoded: tuple[int | None, int | None]  # tokens at the first and the last sight after its end
+    sights: tuple[Sight, ...]  # after its end
+
+    @property
+    def generated(self) -> int | None:
+        """Tokens from the first sight to the last; None where they were not told."""
+        first, last = self.sights[0].decoded, self.sights[-1].decoded
+        return None if first is None or last is None else max(0, last - first)
+
+    @property
+    def generating_s(self) -> float:
+        """Seconds through which it was seen to generate, not merely to read its prompt."""
+        at_it = [s.t_ns for s in self.sights if s.decoded]
+        return (at_it[-1] - at_it[0]) / NS if at_it else 0.0
 
     @property
     def told(self) -> str:
-        first, last = self.decoded
-        if first is None or last is None:
-            work = ""
-        elif first == last:
-            work = f", frozen at {last} tokens"
-        else:
-            work = f", from {first} to {last} tokens generated"
-        return f"{self.exchange.id} ({self.phase}) held a slot for {self.seconds:.1f} s after its end{work}"
+        held = f"{self.exchange.id} ({self.phase}) held a slot for {self.seconds:.1f} s after its end"
+        first, last = self.sights[0], self.sights[-1]
+        if last.decoded:
+            return held + _progress(first.decoded, last.decoded, "tokens", "generated")
+        return held + _progress(first.prompt, last.prompt, "tokens of its prompt", "processed")
+
+
+def _progress(first: int | None, last: int | None, what: str, done: str) -> str:
+    if first is None or last is None:
+        return ""
+    return f", frozen at {last} {what}" if first == last else f", from {first} to {last} {what} {done}"
 
 
 def sightings(evidence: Evidence) -> tuple[Sample, ...]:
@@ -58,22 +85,51 @@ def phase_at_end(exchange: Exchange) -> str:
     return "prefill" if exchange.first_token_ns is None and exchange.outcome != "ok" else DECODE
 
 
+def sights_of(sample: Sample) -> list[Sight]:
+    """A look at each of a sample's busy slots."""
+
+    def told(name: str, place: int) -> int | None:
+        listed = sample.values.get(name) or ()
+        return listed[place] if place < len(listed) else None
+
+    return [
+        Sight(sample.t_ns, seed, told("tasks", n), told("decoded", n), told("prompt_processed", n))
+        for n, seed in enumerate(seeds_of(sample))
+    ]
+
+
 def outlived(evidence: Evidence, samples: Sequence[Sample]) -> list[Outlived]:
     """Every exchange that a slot was seen to work for after its end, in readings begun after that end."""
     ended = {e.seed: e for e in evidence.exchanges}
-    seen: dict[int, list[tuple[int, int | None]]] = {}
+    seen: dict[int, list[Sight]] = {}
     for sample in samples:
-        decoded = list(sample.values.get("decoded") or ())
-        for place, seed in enumerate(seeds_of(sample)):
-            if seed in ended and sample.t_ns - sample.took_ns > ended[seed].done_ns:
-                tokens = decoded[place] if place < len(decoded) else None
-                seen.setdefault(seed, []).append((sample.t_ns, tokens))
+        for sight in sights_of(sample):
+            owner = ended.get(sight.seed) if sight.seed is not None else None
+            if owner and sample.t_ns - sample.took_ns > owner.done_ns:
+                seen.setdefault(owner.seed, []).append(sight)
     return [_outlived(ended[seed], sights) for seed, sights in seen.items()]
 
 
-def _outlived(exchange: Exchange, sights: Sequence[tuple[int, int | None]]) -> Outlived:
-    (_, first), (until, last) = sights[0], sights[-1]
-    return Outlived(exchange, phase_at_end(exchange), (until - exchange.done_ns) / NS, (first, last))
+def outlived_tasks(evidence: Evidence, samples: Sequence[Sample]) -> dict[int, list[Outlived]]:
+    """The same of slots that tell a task and no seed: by task, every request of this run that may own it.
+
+    Those are all that were sent before it was first seen. A task that may belong to a request of unknown end
+    is left out. Whether it is somebody else's cannot be told.
+    """
+    seen: dict[int, list[Sight]] = {}
+    for sight in (sight for sample in samples for sight in sights_of(sample)):
+        if sight.seed is None and sight.task is not None:
+            seen.setdefault(sight.task, []).append(sight)
+    return {
+        task: [_outlived(e, sights) for e in evidence.exchanges if e.sent_ns < sights[0].t_ns]
+        for task, sights in seen.items()
+        if len(sights) > 1 and all(o.sent_ns > sights[0].t_ns for o in evidence.unclosed)
+    }
+
+
+def _outlived(exchange: Exchange, sights: Sequence[Sight]) -> Outlived:
+    seconds = (sights[-1].t_ns - exchange.done_ns) / NS
+    return Outlived(exchange, phase_at_end(exchange), seconds, tuple(sights))
 
 
 @dataclass(frozen=True)
@@ -97,3 +153,10 @@ def after_load(evidence: Evidence, samples: Sequence[Sample]) -> AfterLoad:
     last = samples[-1]
     seeds = tuple(s for s in seeds_of(last) if s is not None)
     return AfterLoad(last.values.get("busy"), seeds, last.t_ns / NS)
+
+
+def resolution(samples: Sequence[Sample]) -> str:
+    """How finely these readings saw the run, in words."""
+    span = (samples[-1].t_ns - samples[0].t_ns) / NS
+    every = f", one every {span / (len(samples) - 1):.1f} s" if len(samples) > 1 else ""
+    return f"{counted(len(samples), 'sample')}{every}: what is shorter is not seen"

@@ -1,0 +1,122 @@
+"""What the watch saw happen to the server when a request failed: its cause, as far as one was seen. No I/O.
+
+A victim is told apart from what befell it: a kill for memory, a fault of the GPU, a model that was evicted,
+a process that was gone. What happened at the same time is likely the cause; it is not proof.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from soakproof.clock import NS
+from soakproof.judge.evidence import Evidence
+from soakproof.judge.incidents import FAULTS, Incident, Servers, incidents
+from soakproof.plain import plain
+from soakproof.records import Exchange, Failure, Sample
+
+# Failures that something else may have caused: the request got no whole answer.
+CUT_OFF = frozenset(
+    {
+        Failure.CONNECT,
+        Failure.RESET,
+        Failure.HTTP_STATUS,
+        Failure.ERROR_EVENT,
+        Failure.BACKEND_LOST,
+        Failure.CUT,
+        Failure.HEADERS_TIMEOUT,
+        Failure.FIRST_TOKEN_TIMEOUT,
+        Failure.STALL,
+        Failure.TOTAL_TIMEOUT,
+    }
+)
+BEFORE_S, AFTER_S = 30, 5  # a hung GPU may break a stream late; readings come after what they tell
+
+
+_KERNEL = {"memory": "memory ran out", "GPU": "the GPU hung or faulted", "host": "a task of the host hung"}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What was seen; ``host``: somebody else's doing, for which the server is not to blame."""
+
+    told: str
+    host: bool = False
+
+
+@dataclass(frozen=True)
+class Causes:
+    """A run's events, kernel lines and health, to ask for the cause of a failure."""
+
+    evidence: Evidence
+
+    def of(self, exchange: Exchange) -> Cause | None:
+        """The gravest that was seen; None where nothing was, or where none is needed."""
+        if exchange.failure not in CUT_OFF:
+            return None
+        return self._kernel(exchange) or self._evicted(exchange) or self._gone(exchange)
+
+    @cached_property
+    def _faults(self) -> list[tuple[Incident, Cause]]:
+        """Incidents with what they mean, those of memory first."""
+        servers = Servers.of(self.evidence)
+        found = [i for i in incidents(self.evidence.kernel) if i.severity in FAULTS or i.family == "memory"]
+        told = []
+        for incident in sorted(found, key=lambda i: i.family != "memory"):
+            name, _, owned = servers.guilty(incident)
+            whose = f", of {plain(name or 'another process', 40)}" if owned is False else ""
+            what = f"when {_KERNEL[incident.family]} (kernel log at {incident.span[0]:.1f} s{whose})"
+            told.append((incident, Cause(what, host=owned is False and incident.family == "GPU")))
+        return told
+
+    def _kernel(self, exchange: Exchange) -> Cause | None:
+        return next((c for i, c in self._faults if any(_near(k.t_ns, exchange) for k in i.lines)), None)
+
+    def _evicted(self, exchange: Exchange) -> Cause | None:
+        """Whether another model took the place of this request's, by the front's own list."""
+        model = self._resolved(exchange.model_asked)
+        before, after = _around(self._loaded, exchange.done_ns)
+        if before is None or after is None:
+            return None
+        was, now = _models(before), _models(after)
+        came = sorted(now - was)
+        if model not in was or model in now or not came:
+            return None
+        others = plain(", ".join(came), 80)
+        return Cause(f"cut by an eviction ({others} was loaded in place of {plain(model, 80)})")
+
+    def _gone(self, exchange: Exchange) -> Cause | None:
+        for event in self.evidence.events:
+            if event.what in ("vanished", "restart") and _near(event.t_ns, exchange, before_s=AFTER_S):
+                role = plain(event.details.get("role") or "process", 40)
+                return Cause(f"when the server's {role} had ended (seen at {event.t_ns / NS:.1f} s)")
+        return None
+
+    @cached_property
+    def _loaded(self) -> list[Sample]:
+        return [s for s in self.evidence.samples.get("health", ()) if s.values.get("models_loaded")]
+
+    def _resolved(self, asked: str) -> str:
+        target = self.evidence.target
+        return str(target.get("model_resolved") or asked) if asked == target.get("model") else asked
+
+
+def _near(t_ns: int, exchange: Exchange, before_s: float = BEFORE_S) -> bool:
+    """Whether something happened shortly before the request's end, or just after it as readings tell."""
+    return (
+        -before_s * NS <= t_ns - exchange.done_ns <= AFTER_S * NS and t_ns >= exchange.sent_ns - AFTER_S * NS
+    )
+
+
+def _around(samples: Iterable[Sample], at_ns: int) -> tuple[Sample | None, Sample | None]:
+    """The last sample before a time, and the first after it."""
+    before, after = None, None
+    for sample in samples:
+        if sample.t_ns > at_ns:
+            after = sample
+            break
+        before = sample
+    return before, after
+
+
+def _models(sample: Sample) -> set[str]:
+    return {str(name) for name in sample.values.get("models_loaded") or () if name}

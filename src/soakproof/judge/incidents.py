@@ -1,0 +1,135 @@
+"""Faults in the kernel's log: which lines are one incident, what it is of, and whose. No I/O.
+
+A device that was lost looks alike to its process whether memory ran out or the GPU hung: the lines before it
+tell, and what helps differs.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Literal
+
+from soakproof.clock import NS
+from soakproof.judge.evidence import Evidence
+from soakproof.plain import plain
+from soakproof.records import KernelEvent
+
+Family = Literal["memory", "GPU", "host"]
+FAULTS = ("fatal", "fail")
+COMM_LENGTH = 15  # characters of a process's name that the kernel keeps
+SERVERS = ("llama-server", "lemonade-server", "lemonade-router", "lemond")  # where the run recorded no names
+_MEMORY = ("oom", "cs_enomem", "kfd_mem_limit")
+_KILLED = re.compile(r"Killed process .*?anon-rss:(\d{1,18})kB")
+
+
+@dataclass(frozen=True)
+class Incident:
+    """Lines of one fault, in order."""
+
+    lines: Sequence[KernelEvent]
+
+    @property
+    def severity(self) -> str | None:
+        """The worst of its lines' severities."""
+        there = {line.severity for line in self.lines}
+        return next((s for s in (*FAULTS, "warn") if s in there), None)
+
+    @property
+    def family(self) -> Family:
+        """What ran out, hung or faulted. Memory first: a GPU that is refused memory is reset as well."""
+        classes = {line.fault_class for line in self.lines}
+        if not classes.isdisjoint(_MEMORY):
+            return "memory"
+        return "host" if classes <= {"hung_task", None} else "GPU"
+
+    @property
+    def processes(self) -> tuple[tuple[str | None, int | None], ...]:
+        """Names and pids that its lines tell, in their order, each once."""
+        return tuple(dict.fromkeys((k.process, k.pid) for k in self.lines if k.process or k.pid))
+
+    @property
+    def killed(self) -> KernelEvent | None:
+        """The line of a kill for memory."""
+        return next((line for line in self.lines if _KILLED.search(line.message)), None)
+
+    @property
+    def killed_bytes(self) -> int | None:
+        """Anonymous memory that the killed process held."""
+        found = _KILLED.search(self.killed.message) if self.killed else None
+        return int(found[1]) * 1024 if found else None
+
+    @property
+    def span(self) -> tuple[float, float]:
+        return self.lines[0].t_ns / NS, self.lines[-1].t_ns / NS
+
+    @property
+    def busiest_minute(self) -> int:
+        """The most lines that fell into any 60 s."""
+        times = [line.t_ns for line in self.lines]
+        return max(sum(start <= t < start + 60 * NS for t in times) for start in times)
+
+    @property
+    def told(self) -> str:
+        """Classes with their counts, the first line, and that of a kill."""
+        classes = Counter(line.fault_class or "unnamed" for line in self.lines if line.severity)
+        named = ", ".join(f"{n} x {name}" for name, n in classes.most_common())
+        first = next(line for line in self.lines if line.severity)
+        kill = f"; {plain(self.killed.message, 200)}" if self.killed and self.killed is not first else ""
+        return (
+            f"{named}, {self.span[0]:.1f} to {self.span[1]:.1f} s; first: {plain(first.message, 200)}{kill}"
+        )
+
+
+def incidents(lines: Iterable[KernelEvent]) -> list[Incident]:
+    """Lines of one incident together; a line of a fault without an incident is one of its own."""
+    grouped: dict[Any, list[KernelEvent]] = {}
+    for place, line in enumerate(lines):
+        if line.incident is not None:
+            grouped.setdefault((line.node, line.incident), []).append(line)
+        elif line.severity in (*FAULTS, "warn"):
+            grouped[place] = [line]
+    return [Incident(group) for group in grouped.values() if any(line.severity for line in group)]
+
+
+@dataclass(frozen=True)
+class Servers:
+    """What is known of the server's own processes."""
+
+    pids: frozenset[int]
+    names: frozenset[str]
+
+    @classmethod
+    def of(cls, evidence: Evidence, names: Iterable[str] = SERVERS) -> "Servers":
+        """Those that the run recorded, whenever they lived, and those of these names."""
+        target = evidence.target
+        command = target.get("launch_command") or ()
+        known = {*names, *(PurePath(str(word)).name for word in command[:1])}
+        pids: set[Any] = {target.get("backend_pid")}
+        for source, samples in evidence.samples.items():
+            if source.startswith("process:"):
+                pids |= {s.values.get("pid") for s in samples}
+                known |= {str(s.values["name"]) for s in samples if s.values.get("name")}
+        for event in evidence.events:
+            if event.what == "restart":
+                pids |= {event.details.get("was_pid"), event.details.get("is_pid")}
+        return cls(
+            frozenset(p for p in pids if isinstance(p, int)), frozenset(n[:COMM_LENGTH] for n in known)
+        )
+
+    def owns(self, name: str | None, pid: int | None) -> bool:
+        return pid in self.pids or (name or "")[:COMM_LENGTH] in self.names
+
+    def guilty(self, incident: Incident) -> tuple[str | None, int | None, bool | None]:
+        """Name and pid of the guilty process, and whether it is the server's; None where none is named.
+
+        The first that is named made the fault, and those after it may have suffered from it. Of kills for
+        memory each is a fact: the server's counts wherever it stands.
+        """
+        named = incident.processes
+        if not named:
+            return None, None, None
+        ours = [process for process in named if self.owns(*process)]
+        name, pid = ours[0] if ours and incident.killed else named[0]
+        return name, pid, self.owns(name, pid)
