@@ -75,7 +75,10 @@ def _is_error(document: Mapping[str, Any]) -> bool:
         return bool(error) or (error is not None and "choices" not in document)
     if "error_type" in document or "error_message" in document or document.get("object") == "error":
         return True
-    return "choices" not in document and bool(document.get("detail"))
+    if "choices" in document:
+        return False
+    bare = isinstance(document.get("message"), str) and ("code" in document or "type" in document)
+    return bare or bool(document.get("detail"))
 
 
 def _collect(value: Any, messages: list[str], names: list[str], depth: int) -> None:
