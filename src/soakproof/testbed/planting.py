@@ -64,8 +64,12 @@ class Plants:
         self._planted[name] = plant
 
     def lift(self, name: str) -> None:
+        """Take a plant out, and end what it keeps going for clients that have left."""
         if (plant := self._planted.pop(name, None)) is not None:
             plant.lift()
+            for call in plant.calls:
+                if call.left:
+                    call.cut()
 
     def lift_all(self) -> None:
         for name in list(self._planted):

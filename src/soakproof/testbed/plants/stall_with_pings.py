@@ -12,7 +12,7 @@ class StallWithPings(EventPlant):
 
     default = 5
     unit = "token events before the stall"
-    modelled_on = "https://github.com/lemonade-sdk/lemonade/pull/3133"
+    modelled_on = "https://github.com/lemonade-sdk/lemonade/pull/3210"
     plan = """
 [bounds]
 between_tokens = "2s"
@@ -32,8 +32,14 @@ answer = "60 tokens"
         self._sent: dict[Call, int] = {}
 
     async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
-        if content(document_of(data)):
-            self._sent[call] = self._sent.get(call, 0) + 1
-            if self._sent[call] > self.value:
-                await asyncio.Event().wait()
+        if content(document_of(data)) and self.sent(call) > self.value:
+            await self.stalled()
         yield data
+
+    def sent(self, call: Call) -> int:
+        """Count one more token event of this stream."""
+        self._sent[call] = self._sent.get(call, 0) + 1
+        return self._sent[call]
+
+    async def stalled(self) -> None:
+        await asyncio.Event().wait()
