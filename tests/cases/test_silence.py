@@ -1,0 +1,162 @@
+"""Servers that go silent, and those that only seem to: told by the text that comes, never by the bytes."""
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+
+import pytest
+import trio
+from caseinputs import INPUTS
+from hypothesis import given
+from hypothesis import strategies as st
+from judging import adjudicate, check, evidence, sample
+from judging import opened as sending
+from replaying import Kept, Read, kind, requests
+from responses import MS, reading
+
+from soakproof.children import end, spawn
+from soakproof.clock import RunClock
+from soakproof.gates.driver import Driver
+from soakproof.gates.transport import make_client
+from soakproof.judge import Outcome
+from soakproof.plan import Bounds
+from soakproof.raw import raw_result
+from soakproof.records import Failure, Sample
+
+PASSED = check("some.check")
+
+
+@pytest.mark.case(20)
+def test_a_wedge_is_a_stall_though_comments_go_on(read: Read) -> None:
+    for exchange in read("20-wedge-mid-decode.script.json"):
+        assert exchange.failure is Failure.STALL
+        assert (exchange.text, exchange.token_events) == ("Once the index is built, every", 7)
+        assert exchange.pings > 0
+        assert exchange.finish_reason is None
+    found = adjudicate("functional", evidence(PASSED, exchange))["exchanges: stall"]
+    assert (found.outcome, found.fault) == (Outcome.FAIL, "server")
+
+
+@pytest.mark.case(20)
+def test_slots_that_hang_while_the_health_answers_are_the_finding(read: Read) -> None:
+    exchange = read("20-wedge-mid-decode.script.json")[0]
+    probes = list(of_timeline("20-wedge-mid-decode.timeline.jsonl"))
+    assert {(p.source, p.state) for p in probes} == {("health", "value"), ("slots", "timeout")}
+    wedged = [of(probe, at) for at in range(5, 60, 5) for probe in probes[:2]]
+    found = adjudicate("scheduling", evidence(exchange, wedged))["wedged"]
+    assert (found.outcome, found.exchanges, found.fault) == (Outcome.FAIL, (exchange.id,), "backend")
+    healthy = read("21-proxy-ping-long-prefill-ok.script.json")[0]
+    assert "wedged" not in adjudicate("scheduling", evidence(healthy, wedged))
+
+
+@pytest.mark.case(20)
+def test_a_server_of_ours_that_ignores_the_request_to_end_is_killed() -> None:
+    deaf = "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    child = spawn([sys.executable, "-c", deaf])
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"up\n"
+    assert end(child, patience=0.2) == -signal.SIGKILL
+
+
+@pytest.mark.case(21)
+def test_heartbeats_hide_no_stall_and_make_none(read: Read) -> None:
+    for exchange in read("21-proxy-ping-hides-stall.script.json"):
+        assert (exchange.failure, exchange.text) == (Failure.STALL, "Step one")
+        assert exchange.pings > 0
+    for exchange in read("21-proxy-ping-long-prefill-ok.script.json"):
+        assert (exchange.outcome, exchange.text, exchange.pings) == ("ok", "All good. Bye", 45)
+        assert exchange.first_byte_ns is not None
+        assert exchange.first_token_ns is not None
+        assert exchange.first_byte_ns < exchange.first_token_ns
+
+
+@pytest.mark.case(21)
+@given(
+    st.lists(
+        st.sampled_from([b": ping\n\n", b":\n\n", b'data: {"choices":[]}\n\n']), min_size=1, max_size=200
+    ),
+    st.booleans(),
+)
+def test_no_number_of_heartbeats_moves_a_bound(beats: list[bytes], begun: bool) -> None:
+    made, bounds = reading(), Bounds()
+    if begun:
+        made.body(50 * MS, b'data: {"choices":[{"index":0,"delta":{"content":"a"}}]}\n\n')
+    due = made.deadline(bounds, 0)
+    for n, beat in enumerate(beats):
+        made.body(100 * MS + n, beat)
+    assert made.deadline(bounds, 0) == due
+    assert due[1] is (Failure.STALL if begun else Failure.FIRST_TOKEN_TIMEOUT)
+
+
+@pytest.mark.case(72)
+def test_a_server_that_never_answers_is_a_failure(read: Read) -> None:
+    for exchange in read("72-accepts-never-answers.script.json"):
+        assert (exchange.failure, exchange.status) == (Failure.HEADERS_TIMEOUT, None)
+        assert (exchange.headers_ns, exchange.first_token_ns) == (None, None)
+    assert adjudicate("functional", evidence(PASSED, exchange))["exchanges: headers_timeout"].outcome is (
+        Outcome.FAIL
+    )
+
+
+@pytest.mark.case(72)
+def test_what_is_in_flight_at_the_end_is_recorded_as_unfinished(scripted_url: str) -> None:
+    users = json.loads((INPUTS / "72-expected.json").read_text())["users"]
+    kept = trio.run(stopped, scripted_url, users)
+    assert [(e.outcome, e.failure) for e in kept.exchanges] == [("unknown", Failure.STOPPED)] * users
+    assert all(e.done_ns > e.sent_ns for e in kept.exchanges)
+    found = adjudicate("functional", evidence(PASSED, kept.exchanges), stopped=0)["exchanges"]
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert f"{users} were cut off" in found.answer
+    assert raw_result([], kept.exchanges, ended={"why": "time", "reason": ""})["outcome"] == "nothing"
+
+
+@pytest.mark.case(72)
+def test_what_was_sent_and_never_closed_is_not_absent(read: Read) -> None:
+    """A tester that was killed: its requests stand in the evidence, as open."""
+    exchange = read("72-accepts-never-answers.script.json")[0]
+    found = adjudicate("functional", evidence(PASSED, sending(exchange)))["exchanges"]
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "1 are unknown" in found.answer
+
+
+async def stopped(url: str, users: int) -> Kept:
+    """So many requests to the silent server, ended by the tester's own stop once all are on their way."""
+    kept = Kept()
+    name = "72-accepts-never-answers.script.json"
+    async with make_client({}) as client:
+        driver = Driver(
+            requests=requests(1),
+            clock=RunClock.start(),
+            client=client,
+            chat_url=f"{url}/v1/chat/completions",
+            slots_url=None,
+            bounds=Bounds(),
+            sink=kept,
+        )
+        async with driver.flying(), trio.open_nursery() as nursery:
+            for number in range(users):
+                nursery.start_soon(driver.run, kind(name), number)
+            while len(list(driver.flights)) < users:
+                await trio.sleep(0.01)
+            driver.stop("the run is over")
+    assert kept.begun == users
+    return kept
+
+
+def of_timeline(name: str) -> Iterator[Sample]:
+    """A timeline's probes as the watch would have recorded them."""
+    for line in (INPUTS / name).read_text().splitlines():
+        seen = json.loads(line)
+        if not seen["src"].startswith("probe:/"):
+            continue
+        source = seen["src"].removeprefix("probe:/")
+        if seen["status"] == 200:
+            yield sample(source, seen["t_s"], ok=True, status_code=200)
+        else:
+            yield sample(source, seen["t_s"], state="timeout", reason=seen["error"])
+
+
+def of(probe: Sample, at: float) -> Sample:
+    """The same reading at another time."""
+    return sample(probe.source, at, state=probe.state, reason=probe.reason, **probe.values)
