@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
-from soakproof.judge.evidence import touched, unsealed
+from soakproof.judge import NS, Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+from soakproof.judge.evidence import last_seen, touched, unsealed
+from soakproof.records import Event
 
 SHOWN = 3
 
@@ -32,6 +33,7 @@ class Whole(Adjudicator):
         yield self._ends(evidence)
         yield self._kernel_log(evidence)
         yield self._totals(evidence)
+        yield from self._clock(evidence)
 
     def _seal(self, evidence: Evidence) -> Finding:
         state = evidence.run.get("state")
@@ -40,13 +42,19 @@ class Whole(Adjudicator):
             return finding(self, "seal", Outcome.ERROR, answer, limit="unchanged since it was sealed")
         if missing := unsealed(evidence):
             problem = f"never sealed: {_some(missing)}"
+        elif evidence.host_lost:
+            problem = "of a run that ended by the loss of its host, which was restarted since"
         elif evidence.recovered:
             problem = "sealed only after a crash, by `soakproof recover`"
         elif state not in (None, "ended"):
             problem = f"from a run that never ended (its state is {plain(state, 40)})"
         else:
             return finding(self, "seal", Outcome.PASS, "Sealed by the run itself, and unchanged since.")
-        return finding(self, "seal", Outcome.INCONCLUSIVE, f"The evidence is {problem}.", fault="ours")
+        last = last_seen(evidence)
+        until = "it holds no record" if last is None else f"its last record is of {last:.1f} s of the run"
+        answer = f"The evidence is {problem}; {until}."
+        fault = "host" if evidence.host_lost else "ours"
+        return finding(self, "seal", Outcome.INCONCLUSIVE, answer, fault=fault)
 
     def _lines(self, evidence: Evidence) -> Finding:
         problems = evidence.problems
@@ -125,6 +133,22 @@ class Whole(Adjudicator):
             critical=bool(gaps),
         )
 
+    def _clock(self, evidence: Evidence) -> Iterable[Finding]:
+        """Steps of the wall clock. No duration is of that clock; the times in other programs' logs are."""
+        steps = [e for e in evidence.events if e.what == "clock_step"]
+        if steps:
+            yield finding(
+                self,
+                "clock",
+                Outcome.PASS,
+                f"The wall clock stepped {counted(len(steps), 'time')}: {_some([_step(e) for e in steps])}. "
+                "Every duration here is of a monotonic clock; times in other logs must be set beside it.",
+                figures=(Figure(name="steps", value=len(steps)),),
+                span=(steps[0].t_ns / NS, steps[-1].t_ns / NS),
+                critical=False,
+                fault="host",
+            )
+
     def _totals(self, evidence: Evidence) -> Finding:
         """Locust counts every exchange of the load nodes, unless somebody resets its numbers."""
         told = evidence.run.get("locust") or {}
@@ -148,6 +172,13 @@ class Whole(Adjudicator):
             answer = f"Locust counted {_counts(theirs)}, the evidence has {_counts(ours)}: "
             answer, outcome = f"{answer}one of the books is wrong.", Outcome.INCONCLUSIVE
         return finding(self, "totals", outcome, answer, figures=figures)
+
+
+def _step(event: Event) -> str:
+    """A step of the wall clock, in words."""
+    step = event.details.get("step_s")
+    told = f"{step:+.3f} s" if isinstance(step, (int, float)) else "an unknown time"
+    return f"{told} at {event.t_ns / NS:.1f} s"
 
 
 def _counts(counts: Mapping[str, Any]) -> str:

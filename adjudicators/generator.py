@@ -98,12 +98,21 @@ class Generator(Adjudicator):
             "schedule",
             outcome,
             answer,
-            figures=(Figure(name="send delay p99", value=p99, unit="s", n=len(late)),),
+            figures=(Figure(name="send delay p99", value=p99, unit="s", n=len(late)), *_totals(evidence)),
             limit=f"{self.slip:g} s",
             limit_source="policy",
             exchanges=ids(slipped),
             fault="ours" if slipped and outcome is not Outcome.PASS else "",
         )
+
+
+def _totals(evidence: Evidence) -> Iterable[Figure]:
+    """How long answers took from when they were due and from when they were asked for, side by side."""
+    whole = [e for e in evidence.exchanges if e.outcome == "ok" and e.cancelled_ns is None]
+    for name, start in (("due", "due_ns"), ("sent", "sent_ns")):
+        times = [(e.done_ns - getattr(e, start)) / NS for e in whole]
+        p99 = upper(times, 99) if times else None
+        yield Figure(name=f"total time p99 since {name}", value=p99, unit="s", n=len(whole))
 
 
 def _values(samples: Sequence[Sample], name: str) -> list[float]:

@@ -22,7 +22,7 @@ def describe_host() -> dict[str, Any]:
         "cpu": _cpu_name(),
         "cores": psutil.cpu_count(logical=True),
         "memory_bytes": psutil.virtual_memory().total,
-        "machine": _machine_digest(),
+        "machine": machine_digest(),
         "power_profile": _line("/sys/firmware/acpi/platform_profile"),
         "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "gpu_driver": gpu_driver(),
@@ -100,7 +100,8 @@ def _cpu_name() -> str:
     return platform.processor()
 
 
-def _machine_digest() -> str | None:
+def machine_digest() -> str | None:
+    """A digest of the machine's own id; None where it has none."""
     machine = _line("/etc/machine-id") if sys.platform == "linux" else platform.node()
     return hashlib.sha256(f"soakproof {machine}".encode()).hexdigest()[:16] if machine else None
 

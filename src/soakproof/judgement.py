@@ -26,6 +26,7 @@ def evidence_of(loaded: Loaded) -> Evidence:
         problems=loaded.problems,
         seal_problems=loaded.seal.problems,
         recovered=loaded.seal.recovered,
+        host_lost=loaded.seal.host_lost,
         id=loaded.id,
     )
 

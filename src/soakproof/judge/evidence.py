@@ -22,6 +22,7 @@ class Evidence:
     problems: tuple[str, ...] = ()  # lines that could not be read
     seal_problems: tuple[str, ...] = ()
     recovered: bool = False
+    host_lost: bool = False  # recovered after the host had been restarted
     id: str = ""
 
     def _of(self, kind: type) -> Iterable[Any]:
@@ -81,6 +82,13 @@ class Evidence:
         """Seconds of load, from its start to its end; None when the end is not known."""
         started, ended = self.run.get("load_started_ns"), self.run.get("load_ended_ns")
         return None if started is None or ended is None else (ended - started) / NS
+
+
+def last_seen(evidence: Evidence) -> float | None:
+    """Seconds of the run at its last record of any kind; None without any."""
+    names = ("t_ns", "done_ns", "ended_ns", "sent_ns")
+    times = [next(t for n in names if (t := getattr(r, n, None)) is not None) for r in evidence.records]
+    return max(times) / NS if times else None
 
 
 def unsealed(evidence: Evidence) -> tuple[str, ...]:

@@ -1,16 +1,18 @@
 """What a crash left: told, and sealed as recovered."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import orjson
 
 from soakproof.children import is_alive
 from soakproof.errors import UsageError
+from soakproof.host import boot_id, machine_digest
 from soakproof.run.files import write_atomic
 from soakproof.run.loading import read_run
-from soakproof.run.seal import SEAL, is_own, nodes, seal_folder, seal_run
+from soakproof.run.seal import HOST_LOST, RECOVERED, SEAL, is_own, nodes, seal_folder, seal_run
 
 TORN = ".torn"
 
@@ -36,15 +38,26 @@ def recover(run: Path) -> list[str]:
     """Seal what a crash left: torn tails go to ``<file>.torn``, missing seals are written, marked as
     recovered. Returns what was done, in words. A sealed run is left as it is.
     """
-    read_run(run)
+    document = read_run(run)
     if (run / SEAL).is_file():
         return []
     if being_written(run):
         raise UsageError(f"{run.name} is still being written", "wait for it to end, or stop it with Ctrl-C")
     done = seal_abandoned(run)
-    seal_run(run, note="recovered")
+    lost = _host_was_restarted(document)
+    seal_run(run, note=HOST_LOST if lost else RECOVERED)
+    if lost:
+        done.append(f"{run.name}: the host was restarted before the run had ended")
     done.append(f"{run.name}: sealed as recovered")
     return done
+
+
+def _host_was_restarted(document: Mapping[str, Any]) -> bool:
+    """Whether this is the machine that the run was made on, and it was started again since."""
+    host = document.get("host")
+    machine = host.get("machine") if isinstance(host, dict) else None
+    boots = document.get("boot_id"), boot_id()
+    return machine is not None and machine == machine_digest() and None not in boots and len({*boots}) == 2
 
 
 def seal_abandoned(run: Path) -> list[str]:
@@ -57,7 +70,7 @@ def seal_abandoned(run: Path) -> list[str]:
             cut = _cut_torn_tail(path)
             if cut:
                 done.append(f"{path.relative_to(run)}: {cut} torn bytes moved to {path.name}{TORN}")
-        seal_folder(node, note="recovered")
+        seal_folder(node, note=RECOVERED)
         done.append(f"{node.relative_to(run)}: sealed")
     return done
 

@@ -12,6 +12,7 @@ from soakproof.run.files import digest, write_atomic
 
 SEAL = "SEAL"
 RUN, RAW, EVIDENCE = "run.json", "raw.json", "evidence"
+RECOVERED, HOST_LOST = "recovered", "recovered after a restart of the host"  # notes in a seal's header
 _HEADER = "soakproof seal 1"
 _LARGEST = 1 << 20  # bytes of a seal; a run has about twenty lines
 _UNSEALED = "missing, so {} is not sealed"
@@ -46,6 +47,7 @@ class SealState:
     files: int
     bytes: int
     problems: tuple[str, ...]
+    host_lost: bool = False  # it was recovered after the host had been restarted
 
 
 def is_own(path: Path) -> bool:
@@ -57,7 +59,7 @@ def verify(run: Path) -> SealState:
     """Check every seal of a run against its files: changed, missing, added, unsealed."""
     problems: list[str] = []
     files = size = 0
-    recovered, sealed = False, True
+    recovered, host_lost, sealed = False, False, True
     for folder in [run, *nodes(run)]:
         where = "" if folder == run else f"{folder.relative_to(run)}/"
         try:
@@ -70,13 +72,14 @@ def verify(run: Path) -> SealState:
             problems.append(f"{where}{SEAL}: {_words(error)}")
             continue
         recovered |= "recovered" in note
+        host_lost |= note == HOST_LOST
         for summed, length, name in entries:
             problem = _compare(folder, name, summed, length)
             if problem:
                 problems.append(f"{where}{name}: {problem}")
             files, size = files + 1, size + length
         problems += [f"{where}{name}: not in the seal" for name in _unknown(run, folder, entries)]
-    return SealState(sealed, recovered, files, size, tuple(problems))
+    return SealState(sealed, recovered, files, size, tuple(problems), host_lost)
 
 
 def nodes(run: Path) -> list[Path]:

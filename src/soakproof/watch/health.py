@@ -47,7 +47,7 @@ class Health:
         """What a Lemonade says of its models; it also becomes known to the other sources."""
         listed = document.get("all_models_loaded") if isinstance(document, dict) else None
         if not isinstance(listed, list):
-            return {"models_loaded": None, "pids": None, "backends": None}
+            return {"models_loaded": _one_model(document), "pids": None, "backends": None}
         entries = [entry for entry in listed if isinstance(entry, dict)][:_LIST_LIMIT]
         self._known.update(entries)
         backends = [
@@ -67,6 +67,14 @@ class Health:
             "pids": [b["pid"] for b in backends],
             "backends": backends,
         }
+
+
+def _one_model(document: Any) -> list[str] | None:
+    """The model that a Lemonade without that list says is loaded; None where it says nothing of it."""
+    if not isinstance(document, dict) or "model_loaded" not in document:
+        return None
+    name = _text(document["model_loaded"])
+    return [name] if name else []
 
 
 def _text(value: Any) -> str | None:

@@ -15,6 +15,7 @@ from soakproof.watch.amdgpu import AmdGpu
 from soakproof.watch.backend_slots import BackendSlots
 from soakproof.watch.clock_steps import ClockSteps
 from soakproof.watch.ending import Ending
+from soakproof.watch.flushing import EVERY_S, Flusher
 from soakproof.watch.health import Health, Live
 from soakproof.watch.http import Http
 from soakproof.watch.kernel_source import NAME as KERNEL_LOG
@@ -54,6 +55,7 @@ class Service:
         self._config = config
         self._clock = RunClock(config.zero_ns)
         self._recorder = Recorder(writer, self._clock)
+        self._flusher = Flusher(writer.folder.parent)
         self._tell = tell
         self._paces: dict[str, Pace] = {}
 
@@ -68,6 +70,7 @@ class Service:
         beat = self._pace(start, self._config.interval_s)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._beat, beat)
+            nursery.start_soon(self._flush)
             for source, period in make_sources(self._config):
                 self._paces[source.name] = self._pace(start, period)
                 nursery.start_soon(self._follow, source, self._paces[source.name])
@@ -113,6 +116,11 @@ class Service:
             except OSError as error:
                 self._recorder.state_of(Reading(KERNEL_LOG, "error", reason=refusal(error)[1]))
                 await trio.sleep(self._config.interval_s)
+
+    async def _flush(self) -> None:
+        while True:
+            await trio.sleep(EVERY_S)
+            await self._flusher.flush()
 
     async def _beat(self, pace: Pace) -> None:
         """The watch's own tick: proves that it lives, looks at the clocks, tells the parent."""
