@@ -8,6 +8,7 @@ whatever shape, ends in a Target or in a UsageError.
 import contextlib
 import hashlib
 from typing import Any, Literal
+from urllib.parse import quote
 
 from soakproof.errors import UsageError
 from soakproof.plain import plain
@@ -126,6 +127,7 @@ class _Examination:
             "model_resolved": name_of(entry.get("model_name")) or resolved,
             "checkpoint": entry.get("checkpoint"),
             "recipe": entry.get("recipe"),
+            "asked_recipe": self._asked_recipe(model),
             "recipe_options": entry.get("recipe_options"),
             "launch_command": texts(entry.get("launch_command")),
             "device": entry.get("device"),
@@ -133,6 +135,11 @@ class _Examination:
             "max_models": loaded.get("max_models"),
         }
         return self._finish("lemonade", model, local, slots_url, seen_at, pid_of(entry), identity, entry)
+
+    def _asked_recipe(self, model: str) -> Any:
+        """The recipe of what is asked for: an alias's is its target's, and a router has one of its own."""
+        document = self._json(f"{self.prefix}/models/{quote(model)}")
+        return document.get("recipe") if isinstance(document, dict) else None
 
     def _choose_lemonade_model(self, health: dict[str, Any]) -> str:
         if self.wanted:

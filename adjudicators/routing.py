@@ -1,0 +1,144 @@
+"""Routing: every answer came from the model that was asked for, and by a route where there is a router.
+
+Which names a model may answer under is told by run.json; `soakproof.judge.naming` knows what servers make of
+them. Requests for another model than the run's are judged by the checks of whoever asked for it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+from soakproof.judge.naming import forms, known_names, other_names
+from soakproof.records import Exchange
+
+SURE = ("build", "model_path")  # of llama.cpp itself: what it calls its model is known then
+ROUTER = "collection"
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Routing(Adjudicator):
+    """Did every answer come from the model that was asked for?
+
+    ``names`` are further names under which it may answer. ``router``: the model asked for chooses among
+    others, so that answers name a route and may differ in their model; it is told by Lemonade, too.
+    """
+
+    names: tuple[str, ...] = ()
+    router: bool = False
+
+    def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        asked = evidence.target.get("model")
+        ours = [e for e in evidence.exchanges if asked in (None, e.model_asked) and not e.refusal_planned]
+        yield self._models(evidence, [e for e in ours if e.model_answered])
+        yield from self._routes(evidence, [e for e in ours if e.finish_reason is not None])
+
+    def _models(self, evidence: Evidence, named: Sequence[Exchange]) -> Finding:
+        target = evidence.target
+        known = known_names(target) | {form for name in self.names for form in forms(name)}
+        by_name = Counter(e.model_answered or "" for e in named)
+        strange = {name for name in by_name if not forms(name) & known}
+        loaded = {name for name in strange if forms(name) & other_names(target)}
+        strangers = [e for e in named if e.model_answered in strange]
+        outcome, answer = self._about_models(evidence, by_name, strange, loaded)
+        return finding(
+            self,
+            "model",
+            outcome,
+            answer,
+            figures=(Figure(name="under another name", value=len(strangers), n=len(named)),),
+            limit=f"names of {plain(target.get('model') or 'the model', 80)}",
+            limit_source="run.json, policy",
+            exchanges=ids(strangers),
+            critical=outcome is not Outcome.INCONCLUSIVE or len(strange) > 1,
+            fault="front" if outcome is Outcome.FAIL else "",
+        )
+
+    def _about_models(
+        self, evidence: Evidence, by_name: Mapping[str, int], strange: set[str], loaded: set[str]
+    ) -> tuple[Outcome, str]:
+        told = _listed({name: by_name[name] for name in strange} if strange else by_name)
+        n, others = sum(by_name.values()), sum(by_name[name] for name in strange)
+        if not strange:
+            named = f"All {counted(n, 'answer')} came under a name of the model: {told}."
+            return (Outcome.PASS, named) if n else (Outcome.INCONCLUSIVE, "No answer names its model.")
+        sure = len(strange) < len(by_name) or all(evidence.target.get(key) for key in SURE)
+        if self._is_router(evidence):
+            outcome, why = Outcome.PASS, ", as those that a router chooses do"
+        elif loaded:
+            outcome, why = Outcome.FAIL, ", that of a model which the server had loaded as well"
+        elif sure:
+            outcome, why = Outcome.FAIL, ""
+        else:
+            outcome = Outcome.INCONCLUSIVE
+            why = ", and it changed" if len(strange) > 1 else ", which the run's identity does not have"
+        return outcome, f"{others} of {counted(n, 'answer')} came under another name{why}: {told}."
+
+    def _routes(self, evidence: Evidence, answered: Sequence[Exchange]) -> Iterable[Finding]:
+        routed = [e for e in answered if e.route]
+        if not routed:
+            if self._is_router(evidence):
+                yield self._route(Outcome.INCONCLUSIVE, "No answer names its route.", (), len(answered))
+            return
+        told = _listed(Counter(e.route or "" for e in routed))
+        if self._is_router(evidence) is False:
+            many = f"{counted(len(routed), 'answer')} of {len(answered)} name a route"
+            answer = f"{many}, and no router was asked: {told}."
+            yield self._route(Outcome.FAIL, answer, routed, len(answered))
+        elif len(routed) < len(answered):
+            bare = [e for e in answered if not e.route]
+            answer = f"{len(bare)} of {counted(len(answered), 'answer')} name no route; the others: {told}."
+            yield self._route(Outcome.FAIL, answer, bare, len(answered))
+        else:
+            yield self._chosen(evidence, routed, told)
+
+    def _chosen(self, evidence: Evidence, routed: Sequence[Exchange], told: str) -> Finding:
+        """Whether what is alike was routed alike."""
+        same = _differing(routed, lambda e: e.prompt_digest)
+        kinds = _differing(routed, lambda e: (e.scenario, e.role))
+        if same:
+            answer = (
+                f"The very same prompt took different routes, {counted(len(same), 'answer')} in all: {told}."
+            )
+            return self._route(Outcome.FAIL, answer, same, len(routed))
+        if kinds and not self._is_router(evidence):
+            answer = f"Requests of one kind took different routes, and nobody tells of a router: {told}."
+            return self._route(Outcome.INCONCLUSIVE, answer, kinds, len(routed))
+        return self._route(
+            Outcome.PASS, f"All {counted(len(routed), 'answer')} name a route: {told}.", (), len(routed)
+        )
+
+    def _route(self, outcome: Outcome, answer: str, exchanges: Sequence[Exchange], n: int) -> Finding:
+        return finding(
+            self,
+            "route",
+            outcome,
+            answer,
+            figures=(Figure(name="concerned", value=len(exchanges), n=n),),
+            exchanges=ids(exchanges),
+            fault="front" if outcome is Outcome.FAIL else "",
+        )
+
+    def _is_router(self, evidence: Evidence) -> bool | None:
+        """Whether what was asked chooses among models; None where nobody tells."""
+        if self.router:
+            return True
+        if evidence.target.get("kind") == "llamacpp":
+            return False
+        recipe = evidence.target.get("asked_recipe")
+        return str(recipe).startswith(ROUTER) if recipe else None
+
+
+def _differing(routed: Iterable[Exchange], alike: Callable[[Exchange], Hashable]) -> list[Exchange]:
+    """Exchanges that are alike by this key and name different routes."""
+    groups: dict[Hashable, list[Exchange]] = {}
+    for exchange in routed:
+        groups.setdefault(alike(exchange), []).append(exchange)
+    return [e for group in groups.values() if len({x.route for x in group}) > 1 for e in group]
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """The commonest names with their counts."""
+    shown = ", ".join(f"{plain(name, 120)} ({n})" for name, n in Counter(counts).most_common(SHOWN))
+    return f"{shown} and {len(counts) - SHOWN} more" if len(counts) > SHOWN else shown
