@@ -1,17 +1,44 @@
-"""Growth of the server's memory: early against late, or, from two hours on, the leak rule.
+"""Growth of the server's memory, open files and threads.
+
+Memory is compared early against late, or, from two hours on, by the leak rule.
 
 What can be said depends on the length. Simulation showed that a trace of half an hour can neither prove nor
 exclude a leak, so under two hours growth is described: too much of it that still goes on is inconclusive,
-never a failure. A prompt cache that fills to its limit is no leak.
+never a failure. A prompt cache that fills to its limit is no leak. Open files and threads are whole numbers
+without noise: when they climb with the work to the very end, that is a leak after minutes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, Ratio, counted, finding
+from soakproof.judge import (
+    NS,
+    Adjudicator,
+    Bytes,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    Ratio,
+    counted,
+    finding,
+    plain,
+)
+from soakproof.judge.climb import Climb, climb
 from soakproof.judge.identity import option
-from soakproof.judge.series import Series, gtt, held, one_process, series, silence, while_idle
+from soakproof.judge.series import (
+    Series,
+    during_load,
+    gtt,
+    held,
+    in_flight,
+    one_process,
+    reading,
+    series,
+    silence,
+    while_idle,
+)
 from soakproof.judge.telling import length, size
 from soakproof.judge.trend import LEAK_FROM_S, early_late, leak
 from soakproof.judge.trend import Growth as Grown
@@ -19,6 +46,13 @@ from soakproof.judge.trend import Growth as Grown
 GIB, MIB = 2**30, 2**20
 CHECKPOINTS = 12  # readings at idle that are worth more than all readings together
 LLAMA_CACHE = 8192 * MIB  # llama.cpp's own limit of its prompt cache where none is given
+HANDLES: Mapping[str, str] = {"fds": "open files", "threads": "threads"}
+_CLIMBED: Mapping[str, tuple[Outcome, str]] = {
+    "climbs": (Outcome.FAIL, "It has ever more {what}, {amount:g} more so far and more to the end: a leak"),
+    "unclear": (Outcome.INCONCLUSIVE, "It has a few more {what} from each part of the run to the next"),
+    "level": (Outcome.PASS, "The number of its {what} did not climb to the end"),
+    "short": (Outcome.INCONCLUSIVE, "Its {what} were read {n} times: too little to tell"),
+}
 
 
 @dataclass(frozen=True)
@@ -34,12 +68,13 @@ class Trace:
 
 @dataclass(frozen=True)
 class Growth(Adjudicator):
-    """Did the server's memory stop growing?
+    """Did the server's memory, open files and threads stop growing?
 
     Growth is the last third's median over the first third's: at most ``growth`` of that or ``least``,
     whichever is more, and never above ``most``. ``leak`` is the growth an hour that two hours or more may
     not show. ``processes`` are the server's by role; GTT in use is looked at as well. ``required``: without
-    readings there is no PASS.
+    readings of memory there is no PASS. By ``handles`` open files or threads may climb: healthy servers stay
+    within ten, and a leak of one in a hundred requests is beyond it in half an hour of small ones.
     """
 
     required: bool = False
@@ -47,16 +82,24 @@ class Growth(Adjudicator):
     least: Bytes = Bytes(512 * MIB)
     most: Bytes = Bytes(4 * GIB)
     leak: Bytes = Bytes(100 * MIB)
+    handles: int = 16
     processes: tuple[str, ...] = ("backend", "front")
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         for trace in (*self._servers(evidence), *_gtt(evidence)):
             yield self._growth(trace)
+        for name in self._names(evidence):
+            for what in HANDLES:
+                yield self._handles(evidence, name, what)
+
+    def _names(self, evidence: Evidence) -> list[str]:
+        """The server's processes by role; backends beyond the first have names of their own."""
+        return sorted(
+            n for n in evidence.samples if n.startswith(tuple(f"process:{p}" for p in self.processes))
+        )
 
     def _servers(self, evidence: Evidence) -> Iterable[Trace]:
-        """The server's processes by role; backends beyond the first have names of their own."""
-        names = [n for n in evidence.samples if n.startswith(tuple(f"process:{p}" for p in self.processes))]
-        for name in sorted(names) or [f"process:{self.processes[0]}"]:
+        for name in self._names(evidence) or [f"process:{self.processes[0]}"]:
             samples, processes = one_process(evidence.samples.get(name, ()))
             whole = series(samples, held)
             idle = while_idle(evidence, whole)
@@ -134,6 +177,43 @@ class Growth(Adjudicator):
             answer = f"{told}, which the prompt cache of {size(trace.cache)} can explain: run longer to tell."
             return Outcome.INCONCLUSIVE, answer, strength
         return Outcome.FAIL, f"{told}, to the end: a leak{_unexplained(trace)}.", strength
+
+    def _handles(self, evidence: Evidence, name: str, what: str) -> Finding:
+        """Open files or threads of the longest-lived process in a role, while the load ran."""
+        samples, processes = one_process(evidence.samples.get(name, ()))
+        found = during_load(evidence, series(samples, reading(what)))
+        climbed = climb(found.times, found.values, self.handles, in_flight(evidence, found.times))
+        outcome, answer = _CLIMBED[climbed.answer]
+        told = answer.format(what=HANDLES[what], amount=climbed.amount, n=len(found))
+        missing = next((plain(s.reason, 120) for s in samples if s.reason), "") if not len(found) else ""
+        return finding(
+            self,
+            f"{name} {what}",
+            outcome,
+            f"{told}{f': {missing}' if missing else ''}{_for_each(evidence, climbed)}.",
+            figures=tuple(
+                Figure(name=f"least {which}", value=value, n=len(found))
+                for which, value in zip(("at first", "at last"), _ends(climbed), strict=True)
+            ),
+            limit=f"fewer than {self.handles} more, or none more at the end",
+            limit_source="policy",
+            strength=f"the longest-lived of {processes} processes" if processes > 1 else "",
+            critical=climbed.answer != "short",
+            fault="server" if outcome is Outcome.FAIL else "",
+        )
+
+
+def _ends(climbed: Climb) -> tuple[float | None, float | None]:
+    return (climbed.floors[0], climbed.floors[-1]) if climbed.floors else (None, None)
+
+
+def _for_each(evidence: Evidence, climbed: Climb) -> str:
+    """How much of a climb falls to each request that ended meanwhile."""
+    if climbed.answer not in ("climbs", "unclear"):
+        return ""
+    first, last = climbed.middles[0], climbed.middles[-1]
+    done = sum(first <= e.done_ns / NS <= last for e in evidence.exchanges)
+    return f", {climbed.amount / done:.2g} for each of {counted(done, 'request')}" if done else ""
 
 
 def _gtt(evidence: Evidence) -> Iterable[Trace]:

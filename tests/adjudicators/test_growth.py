@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from judging import adjudicate, evidence, sample, trace
+from judging import adjudicate, evidence, exchange, sample, trace
 
+from soakproof.clock import NS
 from soakproof.judge import Finding, Outcome
 from soakproof.records import Sample
 
@@ -156,3 +157,53 @@ def test_after_a_restart_only_one_process_is_followed() -> None:
     assert found.outcome is Outcome.PASS
     assert "longest-lived of 2 processes" in found.strength
     assert {f.value for f in found.figures} == {round(5000 / 1024, 3)}
+
+
+def handles(
+    count: Callable[[float], float], seconds: float = 600, pid: int = 7, start: float = 0
+) -> list[Sample]:
+    """A process with level memory and ever so many open files; its threads are half of them."""
+    return trace(
+        "process:front",
+        seconds,
+        start=start,
+        pid=pid,
+        rss_anon_bytes=500 * MIB,
+        swap_bytes=0,
+        fds=lambda t: int(count(t)),
+        threads=lambda t: int(count(t)) // 2,
+    )
+
+
+def test_open_files_that_climb_with_the_work_are_a_leak() -> None:
+    requests = [exchange(f"x{n}", at=5.0 * n, took=1.0) for n in range(120)]
+    found = adjudicate("growth", evidence(requests, handles(lambda t: 20 + t / 5), duration=600))
+    leak = found["process:front fds"]
+    assert (leak.outcome, leak.fault) == (Outcome.FAIL, "server")
+    assert "90 more so far and more to the end: a leak, 1 for each of 90 requests" in leak.answer
+    assert found["process:front threads"].outcome is Outcome.FAIL
+    assert found["process:front"].outcome is Outcome.PASS
+
+
+def test_level_handles_pass_and_a_policy_says_how_many() -> None:
+    level = adjudicate("growth", evidence(handles(lambda t: 20 + t % 5), duration=600))
+    assert {f.outcome for f in level.values()} == {Outcome.PASS}
+    climbs = evidence(handles(lambda t: 20 + t / 5), duration=600)
+    assert adjudicate("growth", climbs, handles=500)["process:front fds"].outcome is Outcome.PASS
+
+
+def test_handles_are_followed_within_one_process() -> None:
+    """A restart gives all of them back; what was there before the load and comes after it is none of it."""
+    run = evidence(handles(lambda t: 20 + t % 3, 300), handles(lambda t: 300, 300, 8, 300), duration=600)
+    assert adjudicate("growth", run)["process:front fds"].outcome is Outcome.PASS
+    before = evidence(handles(lambda t: 20 + 10 * max(0, t - 300)), run={"load_ended_ns": 300 * NS})
+    assert adjudicate("growth", before)["process:front fds"].outcome is Outcome.PASS
+
+
+def test_open_files_of_another_users_process_are_told_and_decide_nothing() -> None:
+    denied = sample(
+        "process:front", 1.0, pid=7, fds=None, threads=3, reason="fds: it belongs to another user"
+    )
+    found = adjudicate("growth", evidence(denied))["process:front fds"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False)
+    assert "another user" in found.answer

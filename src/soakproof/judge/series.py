@@ -1,12 +1,12 @@
 """Samples as series of numbers: one value over time, of one process, or while the server was idle. No I/O."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from soakproof.clock import NS
-from soakproof.judge.evidence import Evidence
+from soakproof.judge.evidence import Evidence, load_span
 from soakproof.plain import plain
 from soakproof.records import Sample
 
@@ -68,6 +68,24 @@ def while_idle(evidence: Evidence, whole: Series) -> Series:
     ]
     kept = [(t, v) for t, v in zip(whole.times, whole.values, strict=True) if near(idle, t)]
     return Series(tuple(t for t, _ in kept), tuple(v for _, v in kept))
+
+
+def during_load(evidence: Evidence, whole: Series) -> Series:
+    """The part of a series that was read while the load ran."""
+    start, end = load_span(evidence)
+    kept = [
+        (t, v)
+        for t, v in zip(whole.times, whole.values, strict=True)
+        if start <= t * NS and (end is None or t * NS <= end)
+    ]
+    return Series(tuple(t for t, _ in kept), tuple(v for _, v in kept))
+
+
+def in_flight(evidence: Evidence, times: Sequence[float]) -> list[int]:
+    """How many requests had been sent and had not ended, at each of these seconds of the run."""
+    began = sorted(r.sent_ns / NS for r in (*evidence.exchanges, *evidence.unclosed))
+    ended = sorted(e.done_ns / NS for e in evidence.exchanges)
+    return [bisect_right(began, t) - bisect_right(ended, t) for t in times]
 
 
 def gtt(evidence: Evidence) -> dict[str, Series]:
