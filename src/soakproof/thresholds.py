@@ -202,13 +202,21 @@ def _evaluate_metric(parsed: ParsedThreshold, exchanges: Collection[Exchange]) -
             f"nothing to measure: {len(chosen)} exchanges, none with a {metric.name} "
             f"(it leaves out failures and {metric.leaves_out})",
         )
+    skipped = _skipped(chosen, len(values))
     if parsed.stat == "each":
-        return _evaluate_each(parsed, values)
+        return _evaluate_each(parsed, values, skipped)
     numbers = sorted(value for _, value in values)
-    return _result(parsed, statistic(parsed.stat, numbers), len(numbers), thin(parsed.stat, len(numbers)))
+    told = [thin(parsed.stat, len(numbers)), skipped]
+    return _result(parsed, statistic(parsed.stat, numbers), len(numbers), "; ".join(filter(None, told)))
 
 
-def _evaluate_each(parsed: ParsedThreshold, values: list[tuple[str, float]]) -> ThresholdResult:
+def _skipped(chosen: Collection[Exchange], measured: int) -> str:
+    """How many successes a metric could not be told of, in words; empty for none."""
+    succeeded = sum(e.outcome == "ok" for e in chosen)
+    return f"{succeeded - measured} of {succeeded} successes not measured" if succeeded > measured else ""
+
+
+def _evaluate_each(parsed: ParsedThreshold, values: list[tuple[str, float]], reason: str) -> ThresholdResult:
     """``observed`` is the value that is furthest on the wrong side, or nearest to it."""
     holds = OPS[parsed.op]
     worst = max if parsed.op in ("<", "<=") else min
@@ -220,6 +228,7 @@ def _evaluate_each(parsed: ParsedThreshold, values: list[tuple[str, float]]) -> 
         observed=observed,
         n=len(values),
         failures=failures,
+        reason=reason,
     )
 
 

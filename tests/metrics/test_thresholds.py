@@ -191,6 +191,19 @@ def test_nothing_to_measure_is_unknown_with_the_reason() -> None:
     assert found.reason.startswith("nothing to measure: 1 exchanges, none with a generation_rate")
 
 
+@pytest.mark.parametrize(
+    "that", ["generation_rate each >= 1 tokens/s", "generation_rate median >= 1 tokens/s"]
+)
+def test_what_could_not_be_measured_is_counted(that: str) -> None:
+    rated = exchange("a", timings={"predicted_n": 10, "predicted_ms": 1000})
+    short = [exchange(f"s{n}", timings={"predicted_n": 1, "predicted_ms": 0.028}) for n in range(2)]
+    failed = exchange("f", outcome="fail", failure=Failure.STALL)
+    found = judged(that, [rated, *short, failed])
+    assert (found.outcome, found.observed, found.n) == ("pass", 10, 1)
+    assert found.reason == "2 of 3 successes not measured"
+    assert judged(that, [rated]).reason == ""
+
+
 def test_a_role_takes_in_only_its_own() -> None:
     asked = [
         exchange("a", kind="isolation", role="a", took=1),
