@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 import trio
 from caseinputs import INPUTS
-from replaying import Kept, Read, bounds_of, kind, names, requests
+from flights import flying
+from replaying import Kept, Read, bounds_of, kind, names
 from responses import replay
 from scripted import scripted
 
-from soakproof.clock import RunClock
-from soakproof.gates.driver import Driver
-from soakproof.gates.transport import make_client
 from soakproof.records import Exchange, decode
 
 
@@ -41,23 +39,13 @@ def over_sockets(scripted_url: str) -> dict[str, dict[str, Exchange]]:
 
 
 async def under_trio(url: str) -> dict[str, Exchange]:
-    clock, found = RunClock.start(), {}
+    found = {}
     limit = trio.CapacityLimiter(16)
 
     async def ask(place: int, name: str) -> None:
         kept = Kept()
-        async with limit, make_client({}) as client:
-            driver = Driver(
-                requests=requests(place),
-                clock=clock,
-                client=client,
-                chat_url=f"{url}/v1/chat/completions",
-                slots_url=None,
-                bounds=bounds_of(name),
-                sink=kept,
-            )
-            async with driver.flying():
-                await driver.run(kind(name), 0)
+        async with limit, flying(url, kept, place, bounds_of(name)) as driver:
+            await driver.run(kind(name), 0)
         found[name] = kept.only()
 
     async with trio.open_nursery() as nursery:

@@ -3,26 +3,23 @@
 import json
 import signal
 import sys
-from collections.abc import Iterator
 
 import pytest
 import trio
 from caseinputs import INPUTS
+from flights import flying
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, check, evidence, sample
+from judging import adjudicate, check, evidence
 from judging import opened as sending
-from replaying import Kept, Read, kind, requests
+from replaying import Kept, Read, kind
 from responses import MS, reading
 
 from soakproof.children import end, spawn
-from soakproof.clock import RunClock
-from soakproof.gates.driver import Driver
-from soakproof.gates.transport import make_client
 from soakproof.judge import Outcome
 from soakproof.plan import Bounds
 from soakproof.raw import raw_result
-from soakproof.records import Failure, Sample
+from soakproof.records import Failure
 
 PASSED = check("some.check")
 
@@ -36,18 +33,6 @@ def test_a_wedge_is_a_stall_though_comments_go_on(read: Read) -> None:
         assert exchange.finish_reason is None
     found = adjudicate("functional", evidence(PASSED, exchange))["exchanges: stall"]
     assert (found.outcome, found.fault) == (Outcome.FAIL, "server")
-
-
-@pytest.mark.case(20)
-def test_slots_that_hang_while_the_health_answers_are_the_finding(read: Read) -> None:
-    exchange = read("20-wedge-mid-decode.script.json")[0]
-    probes = list(of_timeline("20-wedge-mid-decode.timeline.jsonl"))
-    assert {(p.source, p.state) for p in probes} == {("health", "value"), ("slots", "timeout")}
-    wedged = [of(probe, at) for at in range(5, 60, 5) for probe in probes[:2]]
-    found = adjudicate("scheduling", evidence(exchange, wedged))["wedged"]
-    assert (found.outcome, found.exchanges, found.fault) == (Outcome.FAIL, (exchange.id,), "backend")
-    healthy = read("21-proxy-ping-long-prefill-ok.script.json")[0]
-    assert "wedged" not in adjudicate("scheduling", evidence(healthy, wedged))
 
 
 @pytest.mark.case(20)
@@ -123,40 +108,12 @@ def test_what_was_sent_and_never_closed_is_not_absent(read: Read) -> None:
 async def stopped(url: str, users: int) -> Kept:
     """So many requests to the silent server, ended by the tester's own stop once all are on their way."""
     kept = Kept()
-    name = "72-accepts-never-answers.script.json"
-    async with make_client({}) as client:
-        driver = Driver(
-            requests=requests(1),
-            clock=RunClock.start(),
-            client=client,
-            chat_url=f"{url}/v1/chat/completions",
-            slots_url=None,
-            bounds=Bounds(),
-            sink=kept,
-        )
-        async with driver.flying(), trio.open_nursery() as nursery:
-            for number in range(users):
-                nursery.start_soon(driver.run, kind(name), number)
-            while len(list(driver.flights)) < users:
-                await trio.sleep(0.01)
-            driver.stop("the run is over")
+    silent = kind("72-accepts-never-answers.script.json")
+    async with flying(url, kept) as driver, trio.open_nursery() as nursery:
+        for number in range(users):
+            nursery.start_soon(driver.run, silent, number)
+        while len(list(driver.flights)) < users:
+            await trio.sleep(0.01)
+        driver.stop("the run is over")
     assert kept.begun == users
     return kept
-
-
-def of_timeline(name: str) -> Iterator[Sample]:
-    """A timeline's probes as the watch would have recorded them."""
-    for line in (INPUTS / name).read_text().splitlines():
-        seen = json.loads(line)
-        if not seen["src"].startswith("probe:/"):
-            continue
-        source = seen["src"].removeprefix("probe:/")
-        if seen["status"] == 200:
-            yield sample(source, seen["t_s"], ok=True, status_code=200)
-        else:
-            yield sample(source, seen["t_s"], state="timeout", reason=seen["error"])
-
-
-def of(probe: Sample, at: float) -> Sample:
-    """The same reading at another time."""
-    return sample(probe.source, at, state=probe.state, reason=probe.reason, **probe.values)

@@ -8,22 +8,21 @@ from typing import Any
 import pytest
 import trio
 from caseinputs import INPUTS
+from flights import flying
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, check, evidence
 from playing import make, of, play
-from replaying import Kept, Read, kind, requests
+from replaying import Kept, Read, kind
 from responses import DONE, MS, ROLE, STOP, chunk, events, read, reading, text
 from rundirs import begun
 from scripted import documents
 
 from soakproof.clock import RunClock
-from soakproof.gates.driver import Driver
-from soakproof.gates.transport import make_client
 from soakproof.judge import Outcome
 from soakproof.load.recorder import Recorder
 from soakproof.metrics import METRICS
-from soakproof.plan import Bounds, Threshold
+from soakproof.plan import Threshold
 from soakproof.records import Exchange, Failure, encode
 from soakproof.thresholds import evaluate
 from soakproof.thresholds import parse as parse_threshold
@@ -226,16 +225,6 @@ def with_timings(timings: dict[str, Any] | None) -> Exchange:
 async def asked(url: str) -> Exchange:
     """One request under trio."""
     kept = Kept()
-    async with make_client({}) as client:
-        driver = Driver(
-            requests=requests(1),
-            clock=RunClock.start(),
-            client=client,
-            chat_url=f"{url}/v1/chat/completions",
-            slots_url=None,
-            bounds=Bounds(),
-            sink=kept,
-        )
-        async with driver.flying():
-            await driver.run(kind("71-slow-body.script.json"), 0)
+    async with flying(url, kept) as driver:
+        await driver.run(kind("71-slow-body.script.json"), 0)
     return kept.only()
