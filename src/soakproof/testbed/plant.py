@@ -62,6 +62,11 @@ class Call:
         if self.work is not None:
             self.work.cancel()
 
+    async def stop(self) -> None:
+        """The same from within the making of its answer; never returns."""
+        self.cut()
+        await asyncio.Event().wait()
+
 
 class Plant:
     """Base of all: changes nothing. Subclasses set what stands here in capitals of their own, and override
