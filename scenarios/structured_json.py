@@ -45,7 +45,7 @@ class StructuredJson(Scenario):
         limit = it.tokens(self.tokens)
         plain = yield Ask(prompt(it, fields), role="plain", tokens=limit)
         told = read(plain, limit)
-        it.check("json.strict", is_strict(told, plain), plain, grade=told.grade, reason=told.reason)
+        it.check("json.strict", is_strict(told), plain, grade=told.grade, reason=told.reason)
         check_values(it, "json.values", told, fields, plain)
 
         fields = draw_fields(it, self.fewest, self.most)
@@ -138,17 +138,17 @@ def read(answer: Exchange, limit: int) -> Parsed:
         return told
     if answer.finish_reason == "length":
         whose = f"all {limit} tokens of the request were used, which is our own limit"
-    elif answer.completion_tokens is not None and answer.completion_tokens >= limit:
+        return Parsed("truncated", reason=f"{told.reason}; {whose}")
+    if answer.completion_tokens is not None and answer.completion_tokens >= limit:
         whose = f"all {limit} tokens were used, and finish_reason says {answer.finish_reason!r}: it is wrong"
     else:
         whose = f"finish_reason is {answer.finish_reason!r}, with tokens left"
-    return Parsed("truncated", reason=f"{told.reason}; {whose}")
+    return Parsed("truncated_stop", reason=f"{told.reason}; {whose}")
 
 
-def is_strict(told: Parsed, answer: Exchange) -> bool | None:
+def is_strict(told: Parsed) -> bool | None:
     """Whether an answer is strictly valid; None for one that our own limit of tokens cut."""
-    ours = told.grade == "truncated" and answer.finish_reason == "length"
-    return None if ours else told.grade == "strict"
+    return None if told.grade == "truncated" else told.grade == "strict"
 
 
 def check_values(
@@ -167,7 +167,7 @@ def check_values(
 
 def check_schema(it: IterationContext, told: Parsed, schema: dict[str, Any], answer: Exchange) -> None:
     """A strictly valid answer that keeps to the schema."""
-    strict = is_strict(told, answer)
+    strict = is_strict(told)
     if not strict:
         it.check("json.schema", strict, answer, grade=told.grade, reason=told.reason)
         return

@@ -14,7 +14,7 @@ from typing import Any
 from soakproof.catalog import Catalog
 from soakproof.context import IterationContext, Secrets, Surroundings, Traffic
 from soakproof.iteration import Result, Stepper, passed
-from soakproof.records import Exchange
+from soakproof.records import Exchange, Failure
 from soakproof.request import opened
 from soakproof.scenario import (
     Ask,
@@ -52,7 +52,8 @@ def right_answer(ask: Ask) -> str:
     if "{" in prompt.split("\n- ")[0] or "\n- " in prompt:
         return _object(ask, prompt)
     if found := re.search(r"record (\d{4})\b[^\n]*$", prompt):
-        code = re.search(rf"^Record {found[1]}: .*code (\S+),", prompt, re.MULTILINE)
+        read = "\n".join(message["content"] for message in ask.chat())
+        code = re.search(rf"^Record {found[1]}: .*code (\S+),", read, re.MULTILINE)
         assert code is not None
         return code[1]
     return re.split(r"(?::|\.)\s", prompt, maxsplit=1)[1].strip()
@@ -111,6 +112,9 @@ class Server:
         return self.exchanges[-1]
 
     def _outcome(self, ask: Ask, sent_ns: int) -> dict[str, Any]:
+        refusal = _refusal(ask, self.around)
+        if refusal is not None:
+            return {"outcome": "ok" if ask.refused else "fail", "done_ns": sent_ns + SECOND // 10, **refusal}
         cut = ask.cancel is not None
         silent = ask.cancel is not None and ask.cancel.tokens is None
         prompt, cached = self._prompt(ask)
@@ -128,7 +132,7 @@ class Server:
             "prompt_tokens": None if cut else prompt,
             "completion_tokens": None if cut else ask.tokens if ask.force else max(1, len(text) // 2),
             "cached_tokens": None if cut else cached,
-            "timings": None if cut else {"prompt_n": prompt - cached, "prompt_ms": 0.5 * (prompt - cached)},
+            "timings": None if cut else _timings(prompt - cached),
             "text": text,
         }
 
@@ -138,6 +142,23 @@ class Server:
         size = int(len(text) / self.around.chars_per_token)
         shared = max((_shared(text, a.chat()[-1]["content"]) for a in self.asks), default=0)
         return size, min(size - 1, int(shared / self.around.chars_per_token))
+
+
+def _timings(processed: int) -> dict[str, float]:
+    return {"prompt_n": processed, "prompt_ms": 0.5 * processed, "predicted_ms": 800.0}
+
+
+def _refusal(ask: Ask, around: Surroundings) -> dict[str, Any] | None:
+    """How Lemonade, or llama.cpp alone, refuses what it must; None for what is to be answered."""
+    size = len(ask.chat()[-1]["content"]) / around.chars_per_token
+    late = around.front == "lemonade" and ask.stream  # its stream has begun by then
+    if ask.model is not None and around.front != "llamacpp":
+        return {"failure": Failure.CONFIGURATION, "status": 404, "reason": "model_not_found"}
+    if ask.more is not None:
+        return {"failure": Failure.CONFIGURATION, "status": 200 if late else 400, "reason": "wrong type"}
+    if size > around.slot_context:
+        return {"failure": Failure.CONTEXT, "status": 200 if late else 400, "reason": "too long"}
+    return None
 
 
 def _shared(a: str, b: str) -> int:

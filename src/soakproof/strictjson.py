@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Grade = Literal[
-    "strict", "fenced", "leading", "trailing", "truncated", "whitespace", "duplicate_key", "nan", "invalid"
+    "strict",
+    "fenced",
+    "leading",
+    "trailing",
+    "truncated",
+    "truncated_stop",
+    "whitespace",
+    "duplicate_key",
+    "nan",
+    "invalid",
 ]
 ENDLESS = 64  # white space of this length is no formatting any more
 

@@ -171,3 +171,32 @@ def test_a_key_that_the_server_quotes_is_not_recorded() -> None:
     for part in (exchange.reason, exchange.error_body or "", *exchange.notes):
         assert not any(secret in part for secret in (key, "sk-abc", "abcdefgh"))
         assert "[redacted]" in part
+
+
+PLANNED: dict[str, tuple[int, Any, str, Failure | None]] = {
+    "an unknown model": (404, {"error": {"code": "model_not_found"}}, "ok", Failure.CONFIGURATION),
+    "over the context": (400, TOO_LONG, "ok", Failure.CONTEXT),
+    "as its own fault": (500, {"error": {"message": "std::exception"}}, "ok", Failure.HTTP_STATUS),
+    "a backend that died of it": (200, events(WATCHDOG), "fail", Failure.BACKEND_LOST),
+    "an answer": (200, answer("yes"), "ok", None),
+    "an error after tokens": (200, answer("yes", end=(TOO_LONG,)), "fail", Failure.CONTEXT),
+    "an event": (200, events(TOO_LONG), "ok", Failure.CONTEXT),
+    "an empty answer": (200, answer(), "fail", Failure.EMPTY),
+}
+
+
+@pytest.mark.parametrize("what", PLANNED)
+def test_what_was_asked_to_be_refused(what: str) -> None:
+    """A refusal in the server's own words succeeds, and its class stays; whatever else failed has failed."""
+    status, body, outcome, failure = PLANNED[what]
+    headers = None if status == 200 else JSON
+    found = read(encoded(body), status=status, headers=headers, refusal_planned=True)
+    assert (found.outcome, found.failure) == (outcome, failure)
+    assert bool(found.reason) == bool(failure)
+    asked = read(encoded(body), status=status, headers=headers)
+    assert asked.outcome == ("fail" if failure else "ok")
+
+
+def test_a_connection_that_broke_is_no_refusal() -> None:
+    made = Reading(opened(refusal_planned=True))
+    assert made.broke(5, Failure.RESET, "reset").outcome == "fail"

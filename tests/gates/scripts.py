@@ -134,7 +134,7 @@ def bundled_kinds() -> list[Kind]:
     catalog = Catalog(Path("nowhere"))
     return [
         Kind(name, make_scenario(catalog, name, {}, name), 1)
-        for name in ("structured_json", "isolation", "cancellation")
+        for name in ("structured_json", "isolation", "cancellation", "refusals")
     ]
 
 

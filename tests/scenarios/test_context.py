@@ -10,6 +10,7 @@ from playing import AROUND, make, play
 
 from soakproof.context import IterationContext, Secrets, Traffic, nonces
 from soakproof.prompts import register
+from soakproof.records import Failure
 from soakproof.scenario import After, Ask, Scenario
 
 
@@ -74,6 +75,8 @@ def test_traffic_counts_what_the_server_tells_and_estimates_the_rest() -> None:
     silent = dataclasses.replace(exchange, prompt_tokens=None, completion_tokens=None)
     traffic.add(dataclasses.replace(silent, prompt_chars=200, token_events=7))
     assert traffic.tokens == 227
+    traffic.add(dataclasses.replace(silent, refusal_planned=True, failure=Failure.CONTEXT))
+    assert traffic.tokens == 227  # no slot has seen it
     assert context().tokens_seen() is None
 
 

@@ -1,5 +1,6 @@
 """Long prose: short, stalled, looping and leaking answers, each found by its own check."""
 
+import random
 import sys
 
 import pytest
@@ -55,8 +56,47 @@ def test_a_stream_that_failed_otherwise_did_not_stall() -> None:
 )
 def test_a_text_that_loops(loop: object) -> None:
     played = play(PROSE, of("ask", text=loop))
-    assert played.missed() == {"prose.repetition": (False, "")}
+    assert played.missed() == {"prose.repetition": (False, "loop")}
     assert "was said before" in played.reason("prose.repetition")
+
+
+def test_a_text_of_a_few_words() -> None:
+    """No window of it comes back, and yet it says nothing."""
+    salad = " ".join(random.Random(1).choices(["the", "the of", "of and", "and 7", "7 the", "of 7 7"], k=500))
+    played = play(PROSE, of("ask", text=lambda t: t[: len(t) // 2] + salad))
+    assert played.missed() == {"prose.repetition": (False, "few_words")}
+    assert "of 200 words in a row only" in played.reason("prose.repetition")
+
+
+def test_tokens_without_text() -> None:
+    """All the tokens are counted, and next to nothing came of them."""
+    assert play(PROSE, of("ask", text="A lamp.")).missed() == {"prose.length": (False, "blank")}
+    assert play(PROSE, of("ask", text="A lamp.", reasoning="It was lit. " * 40)).missed() == {}
+
+
+@pytest.mark.parametrize(
+    ("made_ms", "came_s", "missed"),
+    [
+        (800, 0.8, {}),
+        (800, 4.5, {}),  # a busy host
+        (800, 10, {"prose.pace": (False, "slowed")}),
+        (60_000, 63, {}),  # a slow server tells so itself: that is for the baseline
+        (60_000, 200, {"prose.pace": (False, "slowed")}),
+        (60_000, 0.1, {}),  # held back, then let go at once: told as a note
+        (None, 1, {"prose.pace": (None, "")}),
+        (float("inf"), 1, {"prose.pace": (None, "")}),
+        ("fast", 1, {"prose.pace": (None, "")}),
+    ],
+)
+def test_a_stream_that_is_held_back(made_ms: object, came_s: float, missed: dict[str, object]) -> None:
+    """It came much slower than it was made, with no gap wide enough for a stall."""
+    slow = of("ask", timings={"predicted_ms": made_ms}, first_token_ns=0, last_token_ns=int(came_s * 10**9))
+    assert play(PROSE, slow).missed() == missed
+
+
+def test_a_stream_of_which_no_times_are_known() -> None:
+    assert play(PROSE, of("ask", timings=None)).missed() == {"prose.pace": (None, "")}
+    assert play(PROSE, of("ask", first_token_ns=None)).missed() == {"prose.pace": (None, "")}
 
 
 def test_another_requests_code_in_the_prose() -> None:
@@ -80,3 +120,11 @@ def test_the_measure_of_repetition() -> None:
     assert measure("short") == 0
     assert measure("ab" * 500) > 0.95
     assert measure(play(PROSE).exchanges[0].text) < 0.01
+
+
+def test_the_measure_of_variety() -> None:
+    measure = vars(sys.modules[type(PROSE).__module__])["variety"]
+    assert measure("a b " * 99) == 1  # too short to tell
+    assert measure("a b " * 100) == 0.01
+    assert measure("灯台は静かだった。" * 200) == 1  # words that are not parted
+    assert measure(" ".join(map(str, range(500)))) == 1

@@ -1,5 +1,6 @@
 """What no driver could carry out is refused in the scenario's own line, and breaks that iteration alone."""
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,6 +41,10 @@ ODD: dict[str, Callable[[], Any]] = {
     "too many tokens": lambda: Ask("x", tokens=10**30),
     "no temperature": lambda: Ask("x", temperature=math.nan),
     "a format that is no JSON": lambda: Ask("x", response_format={"a": object()}),
+    "a model without a name": lambda: Ask("x", model=5),  # type: ignore[arg-type]
+    "a model of half a character": lambda: Ask("x", model="a\ud83c"),
+    "fields that are no JSON": lambda: Ask("x", more={"a": object()}),
+    "a field that is ours": lambda: Ask("x", more={"seed": 5}),
     "a cancel that is none": lambda: Ask("x", cancel=5),  # type: ignore[arg-type]
     "a cancel before it began": lambda: After(seconds=-1),
     "a cancel at no number": lambda: After(tokens="5"),  # type: ignore[arg-type]
@@ -112,6 +117,16 @@ def test_a_request_is_finished_once() -> None:
 def test_an_odd_check_or_count_is_refused(spoil: Callable[[Any], None]) -> None:
     with pytest.raises((TypeError, AttributeError)):
         spoil(IterationContext("kind", 0, 1, AROUND, Secrets()))
+
+
+def test_another_model_and_odd_fields_go_over_the_wire() -> None:
+    requests = Requests(node="load", model="m", around=AROUND, seed=1, first_seed=7)
+    prepared = requests.prepare(Ask("x", model="other", more={"messages": 5}, refused=True), "kind", 0, 0)
+    body = json.loads(prepared.body)
+    assert (body["model"], body["messages"], body["seed"]) == ("other", 5, 7)
+    assert (prepared.record.model_asked, prepared.record.refusal_planned) == ("other", True)
+    plain = requests.prepare(Ask("x"), "kind", 0, 0).record
+    assert (plain.model_asked, plain.refusal_planned) == ("m", False)
 
 
 def test_half_a_character_of_an_answer_can_be_sent_back() -> None:

@@ -23,7 +23,7 @@ TEXTS = {
     "whitespace": lambda t: t[:-1] + "\n" * 500,
     "duplicate_key": lambda t: t[:-1] + ", " + t[1:],
     "nan": lambda t: t[:-1] + ', "more": NaN}',
-    "truncated": lambda t: t[:-4],
+    "truncated_stop": lambda t: t[:-4],
     "invalid": lambda t: t.replace('"', "'"),
 }
 VALUE_IS_FOUND = {"fenced", "leading", "trailing"}
@@ -97,7 +97,9 @@ def test_truncation_says_whose_it_is() -> None:
     def reason(**changes: object) -> str:
         return play(JSON, of("plain", text=lambda t: t[:-4], **changes)).reason("json.strict")
 
-    assert "all 1024 tokens of the request were used, which is our own limit" in reason(finish_reason="length")
+    assert "all 1024 tokens of the request were used, which is our own limit" in reason(
+        finish_reason="length"
+    )
     assert "it is wrong" in reason(finish_reason="stop", completion_tokens=1024)
     assert "with tokens left" in reason(finish_reason="stop", completion_tokens=20)
 
@@ -147,4 +149,4 @@ def schema_ask() -> Ask:
 def test_what_our_own_limit_cut_is_unknown(role: str) -> None:
     checks = ["json.strict", "json.values"] if role == "plain" else ["json.schema", "json.schema_values"]
     missed = play(JSON, of(role, text=lambda t: t[:-4], finish_reason="length")).missed()
-    assert missed == {check: (None, "truncated") for check in checks}
+    assert missed == dict.fromkeys(checks, (None, "truncated"))
