@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from soakproof.clock import NS
-from soakproof.judge.evidence import Evidence
+from soakproof.judge.evidence import Evidence, last_seen
 from soakproof.judge.telling import counted
 from soakproof.records import Sample
 from soakproof.report.page import Column, Table
@@ -30,6 +30,10 @@ def _seal(evidence: Evidence) -> str:
         shown = "; ".join(evidence.seal_problems[:_PROBLEMS])
         more = len(evidence.seal_problems) - _PROBLEMS
         return f"NOT as it was sealed: {shown}{f'; and {more:,} more' if more > 0 else ''}."
+    if evidence.host_lost:
+        last = last_seen(evidence)
+        at = "" if last is None else f" after {last:,.1f} s of the run"
+        return f"The run ended by the loss of its host{at}; sealed later by `soakproof recover`."
     if evidence.recovered:
         return "Sealed after a crash by `soakproof recover`, and unchanged since."
     return "Sealed by the run itself, and unchanged since."
