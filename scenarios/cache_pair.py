@@ -77,6 +77,9 @@ class CachePair(Scenario):
             it.check(name, True, again)
             return again
         reason = f"{again.role}: restored {again.cached_tokens} tokens, expected {due} or more"
+        before, after = prompt_ms(cold), prompt_ms(again)
+        if before is not None and after is not None:
+            reason += f"; prompt work {after:.0f} ms, cold {before:.0f} ms"
         between = tokens_between(it, again, mark)
         budget = self.holds if it.around.cache_tokens is None else it.around.cache_tokens
         if evictable(due, between, budget):
