@@ -70,7 +70,8 @@ async def completions(request: Request) -> Responder:
 
 async def _complete(request: Request, document: dict[str, Any], path: str) -> Responder:
     model: Model = request.app.state.model
-    name = _resolved(model, document)
+    plants: Plants = request.app.state.plants
+    name = _resolved(model, document, plants)
     stream = document.get("stream", False)
     if not isinstance(stream, bool):
         raise Refusal(500, refusals.type_error("boolean", stream))
@@ -79,7 +80,6 @@ async def _complete(request: Request, document: dict[str, Any], path: str) -> Re
             return _one_event(request, refusals.NO_MODEL)
         raise Refusal(400, refusals.NO_MODEL)
     document["model"] = name
-    plants: Plants = request.app.state.plants
     planted = plants.call(document, request.scope["extensions"][CONNECTION], model)
     try:
         if (raw := await planted.ask()) is not None:
@@ -93,7 +93,7 @@ async def _complete(request: Request, document: dict[str, Any], path: str) -> Re
             planted.done()
 
 
-def _resolved(model: Model, document: dict[str, Any]) -> str | None:
+def _resolved(model: Model, document: dict[str, Any], plants: Plants) -> str | None:
     """The name that the request's model stands for; None when it names none."""
     if "model" not in document:
         if model.loaded() is None:
@@ -101,6 +101,8 @@ def _resolved(model: Model, document: dict[str, Any]) -> str | None:
         return None
     asked = document["model"]
     name = model.names.resolve(asked) if isinstance(asked, str) else ""
+    if not model.names.known(name) and plants.any_model():
+        return model.names.model
     if not model.names.known(name):
         raise Refusal(404, refusals.no_such_model(name, model.names.model))
     return name

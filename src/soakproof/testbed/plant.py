@@ -76,6 +76,7 @@ class Plant:
     default: ClassVar[float] = 1.0
     unit: ClassVar[str] = ""  # what the value counts, for the list of plants
     modelled_on: ClassVar[str] = ""  # the public report
+    any_model: ClassVar[bool] = False  # an unknown model's name is taken for the one that there is
     harmless: ClassVar[bool] = False  # a way that a healthy server may have: nothing may fire
 
     plan: ClassVar[str] = ""  # the plan's TOML for its proof: mix, kinds, bounds
@@ -96,6 +97,9 @@ class Plant:
     async def instead(self, call: Call) -> "Raw | None":
         """What the client gets in place of any answer."""
         return None
+
+    async def prefill(self, call: Call) -> None:
+        """A stream has begun, pings go, and the engine is about to be asked: may wait."""
 
     async def send(self, call: Call, data: bytes, push: Push) -> None:
         """Bytes of a stream on their way to the client: whole events mostly, or a ping."""

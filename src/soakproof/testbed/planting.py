@@ -84,6 +84,10 @@ class Plants:
         call = Call(next(self._numbers), document, connection, model)
         return Planted(call, list(self._planted.values()))
 
+    def any_model(self) -> bool:
+        """Whether a model that is not there is answered all the same."""
+        return any(plant.any_model for plant in self._planted.values())
+
     def slots(self, slots: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for plant in self._planted.values():
             slots = plant.slots(slots)
@@ -110,6 +114,10 @@ class Planted:
                 return raw
             await plant.ask(self.call)
         return None
+
+    async def prefill(self) -> None:
+        for plant in self._there:
+            await plant.prefill(self.call)
 
     def through(self, push: Push) -> tuple[Push, Callable[[], Awaitable[None]]]:
         """A push that goes through all plants, and what to await at the stream's end."""

@@ -55,9 +55,11 @@ class Relay:
 
     async def _forward(self, backend: Backend, push: Push) -> None:
         """Raises Lost when the engine goes away before the end."""
-        answer = await ask(backend.url, "POST", self._path, self._body)
         pings = asyncio.ensure_future(self._ping(push))
+        answer = None
         try:
+            await self._planted.prefill()
+            answer = await ask(backend.url, "POST", self._path, self._body)
             if (status := await answer.head()) != 200:
                 pings.cancel()
                 return await push(event(refusals.in_stream(status, await answer.whole())))
@@ -67,7 +69,8 @@ class Relay:
             self._model.stats.note_stream(tail)
         finally:
             pings.cancel()
-            answer.close()
+            if answer is not None:
+                answer.close()
             self._model.streams -= self._begun
 
     async def _pass_on(self, read: Callable[[], Awaitable[bytes]], push: Push) -> bytes:
