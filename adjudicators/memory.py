@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, finding
-from soakproof.judge.series import Series, gtt, reading, series, silence
+from soakproof.judge.series import Series, gtt, gtt_left, reading, series, silence
 from soakproof.judge.telling import size
 from soakproof.records import Sample
 
@@ -15,14 +15,15 @@ GIB = 2**30
 class Memory(Adjudicator):
     """Did the host's and the GPU's memory stay within the policy's bounds?
 
-    ``floor`` is of the host's available memory, ``gtt_ceiling`` of a GPU's GTT, ``swap_growth`` of the swap
-    in use over its start; a floor or a ceiling of 0 reports without a limit. ``required``: what could not be
-    read makes the run inconclusive.
+    ``floor`` is of the host's available memory, ``gtt_ceiling`` of a GPU's GTT, ``headroom`` of the least
+    that both had left, ``swap_growth`` of the swap in use over its start; a bound of 0 reports without a
+    limit. ``required``: what could not be read makes the run inconclusive.
     """
 
     required: bool = False
     floor: Bytes = Bytes(0)
     gtt_ceiling: Bytes = Bytes(0)
+    headroom: Bytes = Bytes(0)
     swap_growth: Bytes = Bytes(GIB)
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
@@ -31,6 +32,7 @@ class Memory(Adjudicator):
         cards = gtt(evidence)
         if self.gtt_ceiling and not cards:
             yield self._unread("gtt", evidence.samples.get("amdgpu", ()))
+        yield from self._headroom(evidence)
         for name, used in cards.items():
             yield self._gtt(name, used) if len(used) else self._unread(f"gtt: {name}", evidence.samples[name])
 
@@ -75,6 +77,36 @@ class Memory(Adjudicator):
             limit=f"at most {size(self.swap_growth)}",
             limit_source="policy",
             fault="host" if grown > self.swap_growth else "",
+        )
+
+    def _headroom(self, evidence: Evidence) -> Iterable[Finding]:
+        """What was left for the server: of the host's memory and of each GPU's pool, whichever had less.
+
+        What a pool may still take is a cap, which does not shrink when other programs take the host's memory.
+        """
+        host = series(evidence.samples.get("memory", ()), reading("available_bytes"))
+        pools = {name: min(left.values) for name, left in gtt_left(evidence).items() if len(left)}
+        if not pools or not len(host):
+            return
+        available = min(host.values)
+        least = min(available, *pools.values())
+        shaped = _shaped(evidence)
+        told = ", ".join(f"{size(left)} of the GTT of {name}" for name, left in pools.items())
+        outcome = Outcome.FAIL if least < self.headroom else Outcome.PASS
+        yield finding(
+            self,
+            "headroom",
+            Outcome.INCONCLUSIVE if shaped else outcome,
+            shaped or f"At the least {size(least)} were left: {size(available)} of the host, {told}.",
+            figures=(
+                _figure("least left", least, len(host)),
+                _figure("of the host", available, len(host)),
+                *(_figure(f"of {name}", left, len(host)) for name, left in pools.items()),
+            ),
+            limit=f"at least {size(self.headroom)}" if self.headroom else "",
+            limit_source="policy" if self.headroom else "",
+            critical=bool(self.headroom),
+            fault="host" if not shaped and outcome is Outcome.FAIL else "",
         )
 
     def _gtt(self, name: str, used: Series) -> Finding:

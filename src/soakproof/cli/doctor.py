@@ -11,7 +11,7 @@ import click
 
 from soakproof.cli.options import runs_option, target_options
 from soakproof.cli.output import say, working
-from soakproof.cli.symptoms import Symptom, of_host, of_reading, of_runs, of_target, of_testbed
+from soakproof.cli.symptoms import Symptom, of_cache, of_host, of_reading, of_runs, of_target, of_testbed
 from soakproof.errors import EXIT_FAIL, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def _symptoms(host: str | None, model: str | None, api_key: str | None, runs: Pa
     with working("reading every source once"):
         readings = look(WatchConfig(target=described, headers_env=credentials.hand_on()))
     yield from (of_reading(reading) for reading in readings)
+    yield from of_cache(target, readings) if target else ()
 
 
 def _examined(

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _GIB = 2**30
 _LITTLE_DISK = 2 * _GIB
+_LITTLE_MEMORY = 2 * _GIB  # left for all else once the prompt cache is full
 _SLICE = 1 << 16  # bytes read to see whether a file can be read
 
 
@@ -104,6 +105,22 @@ def of_target(target: "Target") -> Iterator[Symptom]:
     yield Symptom("ok", "model", f"{plain(target.served_model, 80)}, {target.room}")
     yield from (Symptom("limited", "target", plain(remark, 300)) for remark in target.remarks)
     yield _model_file(target)
+
+
+def of_cache(target: "Target", readings: "Iterable[Reading]") -> Iterator[Symptom]:
+    """Memory that the server's prompt cache may still take, beside what the host has left."""
+    from soakproof.target.hostcache import cache_bytes
+
+    may_take = cache_bytes(target.identity) if target.local else None
+    memory = next((r for r in readings if r.source == "memory" and r.state == "value"), None)
+    available = memory.values.get("available_bytes") if memory else None
+    if may_take and available is not None:
+        told = f"may take up to {may_take / _GIB:.2f} GiB; {available / _GIB:.2f} GiB of memory are available"
+        tight = available - may_take < _LITTLE_MEMORY
+        advice = (
+            "it fills in the first minutes, which is no leak: start the server with a smaller --cache-ram"
+        )
+        yield Symptom("limited" if tight else "ok", "prompt cache", told, advice if tight else "")
 
 
 def _model_file(target: "Target") -> Symptom:

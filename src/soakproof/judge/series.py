@@ -94,6 +94,18 @@ def gtt(evidence: Evidence) -> dict[str, Series]:
     return {name: series(samples, reading("gtt_used_bytes")) for name, samples in sorted(cards.items())}
 
 
+def gtt_left(evidence: Evidence) -> dict[str, Series]:
+    """GTT that each GPU may still take, in bytes, by the name of its source."""
+    total, used = reading("gtt_total_bytes"), reading("gtt_used_bytes")
+
+    def left(sample: Sample) -> float | None:
+        of, taken = total(sample), used(sample)
+        return None if of is None or taken is None else of - taken
+
+    cards = {name: samples for name, samples in evidence.samples.items() if name.startswith("amdgpu:")}
+    return {name: series(samples, left) for name, samples in sorted(cards.items())}
+
+
 def silence(samples: Iterable[Sample]) -> str:
     """The first reading without a value, in words; empty where each has one."""
     silent = next((s for s in samples if s.state != "value"), None)

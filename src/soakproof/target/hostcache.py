@@ -32,6 +32,13 @@ def cache_tokens(identity: Mapping[str, Any], context: int) -> int | None:
     return context if mib < 0 else (mib << 20) // _bytes_a_token(words)
 
 
+def cache_bytes(identity: Mapping[str, Any]) -> int | None:
+    """Bytes of the host's memory that the cache may take; None where that is not known or has no limit."""
+    words = launch_words(identity)
+    mib = _mib(words) if words else None
+    return None if mib is None or mib < 0 else mib << 20
+
+
 def launch_words(identity: Mapping[str, Any]) -> Sequence[str]:
     """The words that llama.cpp was started with, or those that were added to Lemonade's own; else none."""
     if identity.get("recipe") != "llamacpp":
