@@ -8,7 +8,7 @@ MIB = 1 << 20
 
 
 class MemoryGrowsInSwap(Plant):
-    """The gateway keeps more memory with every request and has it paged out at once, where there is swap: what
+    """The gateway keeps more memory with every request and has it paged out, where there is swap: what
     is resident stays as it was.
     """
 
