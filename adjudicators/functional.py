@@ -18,6 +18,8 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.causes import Cause, Causes
+from soakproof.judge.promptsizes import told_sizes
+from soakproof.judge.waiting import UNANSWERED
 from soakproof.records import FAULT, Check, Exchange, Failure
 
 MOST_CAUSES = 3
@@ -89,7 +91,10 @@ class Functional(Adjudicator):
         )
 
     def _exchanges(self, evidence: Evidence) -> Iterable[Finding]:
-        """One finding a failure class, with the cause that was seen, or one that none failed."""
+        """One finding a failure class, with the cause that was seen, or one that none failed.
+
+        Of what was never answered the sizes of the prompts are told: servers have hung at one length alone.
+        """
         causes = Causes(evidence)
         judged = [e for e in evidence.exchanges if e.scenario not in self.may_fail]
         failed: dict[Failure | None, list[Exchange]] = {}
@@ -97,7 +102,8 @@ class Functional(Adjudicator):
             if exchange.outcome == "fail":
                 failed.setdefault(exchange.failure, []).append(exchange)
         for failure, group in failed.items():
-            yield self._failed(failure, group, len(judged), [causes.of(e) for e in group])
+            sizes = f"; {told_sizes(evidence, group)}" if failure in UNANSWERED else ""
+            yield self._failed(failure, group, len(judged), [causes.of(e) for e in group], sizes)
         summary = self._unknown(evidence, judged)
         if not failed or summary.outcome is not Outcome.PASS:
             yield summary
@@ -127,7 +133,12 @@ class Functional(Adjudicator):
         )
 
     def _failed(
-        self, failure: Failure | None, group: Sequence[Exchange], n: int, causes: Sequence[Cause | None]
+        self,
+        failure: Failure | None,
+        group: Sequence[Exchange],
+        n: int,
+        causes: Sequence[Cause | None],
+        sizes: str,
     ) -> Finding:
         """A fault of our own says nothing about the server: it is an error of the run.
 
@@ -143,7 +154,7 @@ class Functional(Adjudicator):
             f"exchanges: {failure or 'unclassified'}",
             _AGAINST.get(fault, Outcome.FAIL),
             f"{counted(len(group), 'exchange')} of {n} failed; "
-            f"first: {where}: {plain(first.reason) or 'no reason told'}{_seen(causes)}.",
+            f"first: {where}: {plain(first.reason) or 'no reason told'}{sizes}{_seen(causes)}.",
             figures=(Figure(name="failed", value=len(group), n=n),),
             limit="none fails",
             limit_source="policy",

@@ -112,7 +112,8 @@ def test_failed_exchanges_are_told_by_class_and_fault(failure, outcome, fault) -
     found = adjudicate("functional", evidence(bad, exchange("x2"), passing()))
     failed = found[f"exchanges: {failure or 'unclassified'}"]
     assert (failed.outcome, failed.fault, failed.exchanges) == (outcome, fault, ("x1",))
-    assert failed.answer == "1 exchange of 2 failed; first: long_prose 1 ask: no token for 60 s."
+    sizes = "; prompts of 100 characters" if failure is Failure.STALL else ""
+    assert failed.answer == f"1 exchange of 2 failed; first: long_prose 1 ask: no token for 60 s{sizes}."
     assert "exchanges" not in found
 
 

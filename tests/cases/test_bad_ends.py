@@ -164,6 +164,23 @@ def test_a_refused_request_may_still_hold_a_slot(read: Read) -> None:
     assert adjudicate("slots", freed)["released"].outcome is Outcome.PASS
 
 
+@pytest.mark.case(49)
+@pytest.mark.parametrize(
+    ("name", "failure", "notes", "fault"),
+    [
+        ("49-html-instead.http", Failure.PROTOCOL, {"content_type", "html"}, "front"),
+        ("49-metrics-501.http", Failure.HTTP_STATUS, set(), "server"),
+        ("49-router-needs-model.http", Failure.CONFIGURATION, set(), "ours"),
+    ],
+)
+def test_a_chat_that_is_answered_so_is_refused(
+    name: str, failure: Failure, notes: set[str], fault: str, read: Read
+) -> None:
+    for exchange in read(name):
+        assert (exchange.failure, exchange.text, noted(exchange)) == (failure, "", notes)
+    assert judged(exchange)[f"exchanges: {failure}"].fault == fault
+
+
 @pytest.mark.case(57)
 def test_a_body_without_its_last_chunk_is_a_broken_connection(read: Read) -> None:
     for exchange in read("57-evicted-mid-stream.http"):

@@ -3,7 +3,7 @@
 import pytest
 from replaying import Read, names
 
-from soakproof.records import Exchange
+from soakproof.records import Exchange, decode, encode
 
 # Times, what follows from them, and what names the request differ; so do the words of a library.
 TIMED = {name for name in Exchange.__slots__ if name.endswith("_ns")} | {"widest_gap_at", "pings", "reason"}
@@ -19,8 +19,10 @@ def shown(exchange: Exchange) -> dict[str, object]:
 @pytest.mark.parametrize("name", [name for name in names() if " " not in name])
 def test_a_stream(name: str, read: Read) -> None:
     bare, *over_sockets = read(name)
+    assert bool(bare.reason) == (bare.outcome != "ok")
     for exchange in over_sockets:
         assert shown(exchange) == shown(bare)
+        assert decode(encode(exchange)) == exchange
 
 
 @pytest.mark.parametrize("name", [name for name in names() if " " in name])

@@ -73,6 +73,8 @@ def test_an_answer_is_held_against_the_schema_itself() -> None:
         found.append(
             (case["expect"], told.grade, told.found and not violations(told.value, wrapped["schema"]))
         )
+    log = (INPUTS / "42-schema-silently-dropped.server-log.txt").read_text()
+    assert "failed to parse grammar" in log  # all that the server says, where no client can read it
     assert found == [
         ("conforms", "strict", True),
         ("not JSON", "invalid", False),
