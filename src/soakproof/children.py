@@ -23,8 +23,11 @@ LIFELINE = "SOAKPROOF_LIFELINE"  # set for children: the parent's pid
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """The command of one of our own modules in this interpreter."""
-    return [sys.executable, "-m", module, *arguments]
+    """The command of one of our own modules in this interpreter.
+
+    ``-P``: a user's html.py in the current folder would else stand before the standard library's.
+    """
+    return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def spawn(

@@ -17,10 +17,23 @@ ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
-def locust(folder: Path, *arguments: str, plan: str = "quick") -> Iterator["subprocess.Popen[str]"]:
-    """A Locust process in ``folder``, with its output in locust.log; ended when the block is left."""
+def locust(
+    folder: Path, *arguments: str, plan: str = "quick", safe: bool = False
+) -> Iterator["subprocess.Popen[str]"]:
+    """A Locust process in ``folder``, with its output in locust.log; ended when the block is left.
+
+    ``safe``: without the folder on its import path, as the command `locust` starts.
+    """
     log = (folder / "locust.log").open("ab")
-    command = [sys.executable, "-m", "locust", "-f", str(ROOT / "locustfiles" / f"{plan}.py"), *arguments]
+    command = [
+        sys.executable,
+        *(["-P"] if safe else []),
+        "-m",
+        "locust",
+        "-f",
+        str(ROOT / "locustfiles" / f"{plan}.py"),
+        *arguments,
+    ]
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and k != "LOCUST_HOST"}
     process = subprocess.Popen(
         command,

@@ -129,3 +129,13 @@ def test_nothing_that_is_said_can_end_a_run(stream: io.TextIOBase):
     say("a … \ud800 \x1b[2J\n and more", stream)  # type: ignore[arg-type]
     if isinstance(stream, io.TextIOWrapper):
         assert stream.buffer.getvalue() == b"a \\u2026 \\ud800 \\x1b[2J\n and more\n"  # type: ignore[attr-defined]
+
+
+def test_a_users_files_named_as_the_standard_library_break_nothing(tmp_path: Path):
+    """Locust and a bare `python -m` put the current folder first on the import path."""
+    for name in ("numbers", "calendar", "html", "tomllib", "orjson", "statistics"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('a note of mine, no module')\n")
+    with locust(tmp_path, "--headless", "-t", "3s", "-u", "2", safe=True) as process:
+        assert process.wait(90) == 0, output(tmp_path)
+    assert "Traceback" not in output(tmp_path)
+    assert verify(the_run(tmp_path)).problems == ()

@@ -146,6 +146,7 @@ def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):
         (["--processes", "2"], "not supported"),
         (["--testbed-model", "/no/such/file.gguf"], "file.gguf"),
         (["--runs", "/proc/nowhere"], "--runs"),
+        (["--model", "nope"], "the testbed has no model 'nope'"),
     ],
 )
 def test_what_is_wrong_ends_with_64_before_any_load(tmp_path: Path, arguments: list[str], told: str):
@@ -153,6 +154,7 @@ def test_what_is_wrong_ends_with_64_before_any_load(tmp_path: Path, arguments: l
         assert process.wait(60) == 64, output(tmp_path)
     assert told in output(tmp_path)
     assert "Traceback" not in output(tmp_path)
+    assert not (tmp_path / "runs").exists()
 
 
 def test_tags_choose_kinds(tmp_path: Path):

@@ -107,6 +107,7 @@ def test_a_process_is_told_by_its_start_time() -> None:
 def test_our_own_modules_run_in_this_interpreter() -> None:
     assert python("soakproof.testbed", "--port", "0") == [
         sys.executable,
+        "-P",
         "-m",
         "soakproof.testbed",
         "--port",

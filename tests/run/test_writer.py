@@ -12,7 +12,7 @@ from rundirs import RAW, begun, event
 
 from soakproof.errors import RecorderError, UsageError
 from soakproof.records import Event, Opened
-from soakproof.run import NodeWriter, Run, load, read_records, recover, verify, write_atomic
+from soakproof.run import NodeWriter, Run, check_room, load, read_records, recover, verify, write_atomic
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full or tmpfs")
 
@@ -74,6 +74,19 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
         Run.create(tmp_path / "file", "hand", {})
     with pytest.raises(RecorderError, match="cannot create"):
         NodeWriter(tmp_path / "file", "load")
+
+
+@linux
+def test_a_full_disk_is_told_before_anything_is_written_and_leaves_nothing(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", "64k") as disk:
+        with pytest.raises(UsageError, match=r"no space left.* 0 MiB free, 64 are needed"):
+            check_room(disk / "runs" / "of-mine", 64 << 20)
+        check_room(disk / "runs", 1 << 12)
+        with (disk / "ballast").open("wb") as file, contextlib.suppress(OSError):
+            file.write(b"x" * (1 << 20))
+        with pytest.raises(UsageError, match=r"cannot create a run in .*(?i:no space left)"):
+            Run.create(disk, "hand", {"format": 1})
+        assert [p.name for p in disk.iterdir()] == ["ballast"]
 
 
 @linux

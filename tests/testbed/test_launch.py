@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import psutil
@@ -15,7 +16,7 @@ from soakproof import children
 from soakproof.errors import SoakproofError, UsageError
 from soakproof.testbed import launch
 from soakproof.testbed.data import PROBE_MODEL
-from soakproof.testbed.launch import Testbed
+from soakproof.testbed.launch import Testbed, check_model_name
 
 UNDER_GEVENT = """
 from gevent import monkey; monkey.patch_all()
@@ -91,6 +92,28 @@ def test_a_gateway_that_dies_silent_does_not_block_the_start(tmp_path: Path, mon
     monkeypatch.setattr(children, "python", lambda *_: [sys.executable, "-c", "pass"])
     with pytest.raises(SoakproofError, match="status 0 before it was ready"):
         Testbed.start(tmp_path)
+
+
+@pytest.mark.parametrize("said", ["Welcome to Python!", "[1]", '{"url": 7}', '{"url": "http://127.0.0.1:1"}'])
+def test_a_gateway_that_says_something_else_is_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str
+):
+    monkeypatch.setattr(children, "python", lambda *_: [sys.executable, "-c", f"print({said!r})"])
+    with pytest.raises(SoakproofError, match="in place of its address") as failure:
+        Testbed.start(tmp_path)
+    assert said[:7] in str(failure.value)
+
+
+@pytest.mark.parametrize("name", ["llm", "Probe", "user.Probe", "llm:latest"])
+def test_the_names_that_it_knows_are_those_that_it_serves(testbed: Testbed, name: str):
+    check_model_name(name)
+    with urllib.request.urlopen(f"{testbed.url}/v1/models/{name}") as answer:
+        assert answer.status == 200
+
+
+def test_a_name_that_it_does_not_know_is_wrong_usage():
+    with pytest.raises(UsageError, match=r"has no model 'prob'\n.*did you mean 'Probe'.*Probe or llm"):
+        check_model_name("prob")
 
 
 def test_a_gateway_that_hangs_silent_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

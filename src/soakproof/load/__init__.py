@@ -3,13 +3,24 @@
 A locustfile is two lines: `from soakproof.load import soak` and `SoakUser = soak("plan")`.
 """
 
+import os
+import sys
 from typing import Any
 
 
 def soak(plan: str) -> Any:
     """Set Locust up to run a plan; returns the user class that a locustfile must define."""
+    _current_folder_last()
     from soakproof.load.hooks import Hooks  # Locust patches the whole process: only where it is wanted
     from soakproof.load.users import SoakUser
 
     Hooks(plan).register()
     return SoakUser
+
+
+def _current_folder_last() -> None:
+    """Locust puts it first on the import path, where a user's html.py would stand for the standard library's.
+
+    What Locust itself has imported by now came before that, unless it was started by `python -m locust`.
+    """
+    sys.path.sort(key=lambda entry: entry in ("", os.getcwd()))  # all others keep their order

@@ -26,12 +26,14 @@ from soakproof.load.slots import SlotsReader
 from soakproof.load.transport import Endpoint
 from soakproof.plan import Plan
 from soakproof.request import Requests
-from soakproof.run import Run
+from soakproof.run import Run, check_room
 from soakproof.target import Credentials, Target, examine
 from soakproof.testbed.data import PROBE_MODEL
-from soakproof.testbed.launch import Testbed, check_packages, checked_model
+from soakproof.testbed.launch import ALIAS, Testbed, check_model_name, check_packages, checked_model
 from soakproof.watch.launch import Watch
 from soakproof.watch.settings import WatchConfig
+
+LEAST_ROOM = 64 << 20  # bytes of disk; half an hour of a testbed takes some 20 MiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Rig:
 
 def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> Rig:
     """Everything up to the first request. On any error all is taken down again, and the run is sealed."""
+    check_room(wishes.runs, LEAST_ROOM)
     target = None
     if wishes.host:
         say(f"asking {wishes.host} what it is …")
@@ -69,6 +72,7 @@ def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> 
     else:
         check_packages()
         checked_model(wishes.testbed_model or PROBE_MODEL)
+        check_model_name(wishes.model or ALIAS)
     clock, started_at = RunClock.start(), time.time()
     run = Run.create(wishes.runs, plan.name, {"format": 1, "state": "preparing"}, key=wishes.credentials.key)
     stack = ExitStack()
@@ -99,7 +103,7 @@ class _Setup:
         """On the server that the user named, or without one on the testbed."""
         recorder = Recorder(self.run.writer(NODE), self.clock, fire)
         testbed = None if named else self._testbed()
-        target = _of_testbed(testbed, self.wishes.model or "llm") if testbed else named
+        target = _of_testbed(testbed, self.wishes.model or ALIAS) if testbed else named
         assert target is not None
         around = target.surroundings(self.catalog.corpora())
         self._describe(target, around, testbed=testbed is not None)

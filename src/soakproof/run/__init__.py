@@ -10,7 +10,7 @@
 A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under a header line.
 """
 
-from soakproof.run.files import digest, to_json, write_atomic
+from soakproof.run.files import check_room, digest, to_json, write_atomic
 from soakproof.run.loading import Loaded, all_of, find, load, read_records, read_run
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
@@ -30,6 +30,7 @@ __all__ = [
     "VerdictFolder",
     "all_of",
     "being_written",
+    "check_room",
     "digest",
     "find",
     "is_own",

@@ -3,12 +3,13 @@
 import contextlib
 import hashlib
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from soakproof.errors import RecorderError
+from soakproof.errors import RecorderError, UsageError
 from soakproof.records import carriable
 
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
@@ -27,6 +28,17 @@ def write_atomic(path: Path, data: bytes) -> None:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise RecorderError(f"cannot write {path}: {error.strerror}") from error
+
+
+def check_room(folder: Path, least: int) -> None:
+    """Raises UsageError where the disk of a folder, which need not exist yet, has fewer bytes free."""
+    there = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
+    disk = shutil.disk_usage(there)
+    if disk.total and disk.free < least:  # some file systems do not tell
+        raise UsageError(
+            f"no space left for a run in {folder}: {disk.free >> 20} MiB free, {least >> 20} are needed",
+            "make room there, or choose another disk: --runs DIR",
+        )
 
 
 def to_json(document: Any) -> bytes:

@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import shutil
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,22 +84,25 @@ class Run:
 
     @classmethod
     def create(cls, runs: Path, plan: str, document: dict[str, Any], key: str | None = None) -> "Run":
-        """A new directory under ``runs``, with its run.json and the lock that says who writes it."""
+        """A new directory under ``runs``, with its run.json and the lock that says who writes it.
+
+        Raises UsageError, and leaves no directory, where it cannot be written.
+        """
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
         named = re.sub(r"[^\w.-]+", "-", plan)[:60].strip(".-") or "plan"
         path = runs / f"{stamp}-{named}-{secrets.token_hex(2)}"
+        run, owner = cls(path, document, key), psutil.Process()
         try:
             path.mkdir(parents=True)
             (path / EVIDENCE).mkdir()
-        except OSError as error:
+            write_atomic(path / ".writer", to_json({"pid": owner.pid, "created": owner.create_time()}))
+            run.save()
+        except (OSError, RecorderError) as error:
+            shutil.rmtree(path, ignore_errors=True)
+            why = error.strerror if isinstance(error, OSError) else error
             raise UsageError(
-                f"cannot create a run in {runs}: {error.strerror}",
-                "choose a folder that can be written: --runs DIR",
+                f"cannot create a run in {runs}: {why}", "choose a folder that can be written: --runs DIR"
             ) from error
-        run = cls(path, document, key)
-        owner = psutil.Process()
-        write_atomic(path / ".writer", to_json({"pid": owner.pid, "created": owner.create_time()}))
-        run.save()
         return run
 
     def save(self) -> None:

@@ -75,7 +75,10 @@ async def _ready_line(child: "subprocess.Popen[bytes]") -> str:
     if not line:
         status = await asyncio.to_thread(child.wait)
         raise LoadFailed(f"llama-server process has terminated with exit code: {status}")
-    return str(json.loads(line)["url"])
+    try:
+        return str(json.loads(line)["url"])
+    except (ValueError, TypeError, KeyError):
+        raise LoadFailed(f"the engine said {line[:200]!r} in place of its address") from None
 
 
 async def _trained_context(url: str) -> int:

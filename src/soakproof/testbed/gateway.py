@@ -30,6 +30,7 @@ from soakproof.testbed.data import PROBE_MODEL
 from soakproof.testbed.face import face
 from soakproof.testbed.front import Front, listen, loop_factory
 from soakproof.testbed.model import Model
+from soakproof.testbed.names import ALIAS, MODEL
 from soakproof.testbed.planting import Plants
 from soakproof.testbed.watchdog import Patience, watch
 
@@ -61,8 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="soakproof.testbed", allow_abbrev=False)
     parser.add_argument("-m", "--model", type=Path, default=PROBE_MODEL)
-    parser.add_argument("--name", default="Probe", help="the model's name")
-    parser.add_argument("--alias", default="llm", help="another name for it")
+    parser.add_argument("--name", default=MODEL, help="the model's name")
+    parser.add_argument("--alias", default=ALIAS, help="another name for it")
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--log-dir", type=Path, default=Path())

@@ -18,12 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from soakproof import children
-from soakproof.errors import SoakproofError, UsageError
+from soakproof.errors import SoakproofError, UsageError, did_you_mean
+from soakproof.plain import plain
 from soakproof.target.hostcache import PROBE_BYTES_A_TOKEN
 from soakproof.testbed.data import PROBE_MODEL
+from soakproof.testbed.names import ALIAS, MODEL, Names
 from soakproof.testbed.options import EngineOptions
 
 CONTEXT = EngineOptions().context  # tokens in all slots together
+_TOLD = {"url": str, "backend_url": str, "model": str, "pid": int, "backend_pid": int}  # once it serves
 _READY_WITHIN = 90.0  # seconds; two are usual, a busy host takes longer
 _STOP_WITHIN = 5.0  # the engine has three seconds of its own
 _NEEDED = ("xllamacpp", "starlette", "uvicorn", "httptools")
@@ -155,6 +158,17 @@ def checked_model(path: Path) -> Path:
     return path.resolve()
 
 
+def check_model_name(name: str) -> None:
+    """Raises UsageError for a name that the testbed, started without names of its own, does not know."""
+    names = Names(MODEL)
+    names.add(ALIAS, f"user.{MODEL}")
+    if not names.known(names.resolve(name)):
+        near = did_you_mean(name, (MODEL, ALIAS))
+        raise UsageError(
+            f"--model: the testbed has no model {name!r}", f"{near}leave it out, or give {MODEL} or {ALIAS}"
+        )
+
+
 def _ready_line(process: "subprocess.Popen[bytes]", deadline: float) -> dict[str, Any]:
     """What the gateway tells once it serves. It is read by a thread, so that the wait has an end."""
     lines: list[bytes] = []
@@ -167,7 +181,12 @@ def _ready_line(process: "subprocess.Popen[bytes]", deadline: float) -> dict[str
         raise _NotUp(f"it was not ready within {_READY_WITHIN:.0f} s")
     if not lines[0]:
         raise _NotUp(f"it ended with status {children.end(process, 1.0)} before it was ready")
-    told: dict[str, Any] = json.loads(lines[0])
+    try:
+        told = json.loads(lines[0])
+    except ValueError:
+        told = None
+    if not isinstance(told, dict) or {name: type(value) for name, value in told.items()} != _TOLD:
+        raise _NotUp(f"it said {plain(lines[0].decode(errors='replace'), 200)!r} in place of its address")
     return told
 
 

@@ -1,5 +1,7 @@
 """Which names mean the model: its own, with `user.` before or `:latest` after it, and aliases of those."""
 
+MODEL = "Probe"  # of the testbed's model, where it is given no other
+ALIAS = "llm"  # and another name for it
 _LONGEST_CHAIN = 10
 
 

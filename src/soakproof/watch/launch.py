@@ -4,6 +4,7 @@ Blocking, and at home under gevent: it waits by `time.sleep` and reads its pipe 
 ``gevent.subprocess.Popen`` there. Imports neither trio nor httpx.
 """
 
+import contextlib
 import dataclasses
 import os
 import subprocess
@@ -70,7 +71,9 @@ class Watch:
         """Its newest line, such as {t_s, available_bytes, slots_busy, incidents}."""
         *lines, self._rest = (self._rest + self._pending()).split(b"\n")
         for line in lines:
-            self._latest = orjson.loads(line)
+            with contextlib.suppress(ValueError):  # what is none of its own
+                told = orjson.loads(line)
+                self._latest = told if isinstance(told, dict) else self._latest
         return self._latest
 
     def _pending(self) -> bytes:
