@@ -1,7 +1,10 @@
-"""Speed against a baseline of the same model: never against a number that another model was given."""
+"""Speed against a baseline of the same model, and against the run's own beginning.
+
+Never against a number that another model was given, and never between answers that are not alike.
+"""
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import (
@@ -13,15 +16,38 @@ from soakproof.judge import (
     Metric,
     Outcome,
     Ratio,
+    Seconds,
+    counted,
     finding,
     ids,
     measure,
 )
+from soakproof.judge.contention import contended
+from soakproof.judge.drift import Drift, drift, rates, seen_rate
 from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, mann_whitney
+from soakproof.judge.telling import length
+from soakproof.records import Exchange
 
 DECIDES = "generation_rate"
 MOST = 1000  # values of an arm that are compared
 DESCRIBES = ("prompt_rate", "first_token_time")
+CLOCKS: Mapping[str, Callable[[Exchange], float | None]] = {
+    "the server's clock": METRICS[DECIDES].of,
+    "our clock": seen_rate,
+}
+DRIFTED: Mapping[str, tuple[Outcome, str]] = {
+    "slower": (Outcome.FAIL, "It becomes slower and slower: {by} over the run, by {clock}."),
+    "contended": (Outcome.INCONCLUSIVE, "It becomes slower ({by}, by {clock}), but {others}."),
+    "steps": (
+        Outcome.INCONCLUSIVE,
+        "It fell ({by}, by {clock}) in one or two steps: what else the host did?",
+    ),
+    "ended": (Outcome.INCONCLUSIVE, "It fell ({by}, by {clock}) in the first half, and no more after it."),
+    "unclear": (Outcome.INCONCLUSIVE, "Whether it falls cannot be told: {by}, by {clock}."),
+    "short": (Outcome.INCONCLUSIVE, "Too short, or too few answers that are alike ({n}), to tell."),
+    "steady": (Outcome.PASS, "It does not fall over the run: {by}, by {clock}."),
+}
+WORST = list(DRIFTED)
 
 
 @dataclass(frozen=True)
@@ -29,12 +55,16 @@ class Throughput(Adjudicator):
     """Is the generation rate of each kind at least that of the same model's baseline?
 
     ``kinds`` are those whose answers have a forced length. Slower by up to ``margin`` is taken for the same.
-    With five or more values in each arm the interval of their ratio decides, with fewer the medians.
+    With five or more values in each arm the interval of their ratio decides, with fewer the medians. By
+    ``drift`` the rate may fall in the course of a run of ``drift_from`` or more, by the server's own clock or
+    by ours: more than that, proven and going on, is a failure.
     """
 
     kinds: tuple[str, ...] = ("long_prose",)
     margin: Ratio = Ratio(0.03)
     require_baseline: bool = False
+    drift: Ratio = Ratio(0.10)
+    drift_from: Seconds = Seconds(600)
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         planned = {str(k["name"]) for k in evidence.plan.get("kinds") or () if k.get("count")}
@@ -43,6 +73,7 @@ class Throughput(Adjudicator):
                 yield self._unplanned(kind)
                 continue
             yield self._rate(evidence, baseline, kind)
+            yield self._drift(evidence, kind)
             for name in DESCRIBES:
                 yield from self._described(evidence, baseline, kind, METRICS[name])
 
@@ -111,6 +142,45 @@ class Throughput(Adjudicator):
     def _verdict(self, slower: bool) -> str:
         return f", {'' if slower else 'not '}slower by more than the margin of {self.margin:.1%}"
 
+    def _drift(self, evidence: Evidence, kind: str) -> Finding:
+        """Whether the rate falls from the beginning of the run to its end."""
+        slots = evidence.target.get("slots")
+        clocks = {}
+        for clock, rate in CLOCKS.items():
+            values = [(e, rate(e)) for e in evidence.exchanges if e.scenario == kind and e.outcome == "ok"]
+            measured = [(e, value) for e, value in values if value is not None]
+            found = rates(evidence.exchanges, measured, slots if isinstance(slots, int) else None)
+            clocks[clock] = drift(found, self.drift, self.drift_from)
+        clock = min(clocks, key=lambda c: WORST.index(clocks[c].answer))
+        worst = clocks[clock]
+        others = contended(evidence) if worst.answer == "slower" else ""
+        outcome, answer = DRIFTED["contended" if others else worst.answer]
+        change = worst.change
+        return finding(
+            self,
+            f"{kind} drift",
+            outcome,
+            answer.format(
+                by=f"{change.estimate:+.1%}" if change else "", n=worst.n, clock=clock, others=others
+            ),
+            figures=tuple(
+                Figure(
+                    name=f"change by {name}",
+                    value=round(100 * found.change.estimate, 2) if found.change else None,
+                    unit="%",
+                    n=found.n,
+                    note=_told(found),
+                )
+                for name, found in clocks.items()
+            ),
+            limit=f"no fall of more than {self.drift:.1%}",
+            limit_source="policy",
+            exchanges=ids(_of_kind(evidence, kind)) if outcome is Outcome.FAIL else (),
+            strength=f"Theil-Sen among answers that are alike, {_told(worst)}",
+            critical=outcome is not Outcome.INCONCLUSIVE,
+            fault="backend" if outcome is Outcome.FAIL else "",
+        )
+
     def _described(
         self, evidence: Evidence, baseline: Evidence | None, kind: str, metric: Metric
     ) -> Iterable[Finding]:
@@ -129,6 +199,12 @@ class Throughput(Adjudicator):
             strength="described, not judged",
             critical=False,
         )
+
+
+def _told(found: Drift) -> str:
+    """The interval, and what it rests on."""
+    within = f"between {found.change.low:+.1%} and {found.change.high:+.1%} " if found.change else ""
+    return f"{within}over {length(found.seconds)}, {counted(found.n, 'answer')}"
 
 
 def _of_kind(evidence: Evidence, kind: str) -> list[str]:

@@ -1,7 +1,9 @@
 """Throughput: the same model's baseline, medians where there are few, an interval where there are enough."""
 
+import random
+
 import pytest
-from judging import adjudicate, evidence, exchange, plan_kind
+from judging import adjudicate, evidence, exchange, plan_kind, trace
 
 from soakproof.judge import Outcome
 
@@ -115,3 +117,88 @@ def test_a_kind_that_the_plan_does_not_ask_for_decides_only_where_a_policy_insis
     found = adjudicate("throughput", cancels, require_baseline=required)["long_prose"]
     assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, required)
     assert found.answer == "The plan asks for no long_prose: no rate to judge."
+
+
+def soak(level, n: int = 60, seconds: float = 1800.0, ours=None, **more):
+    """Answers of one length, one after the other: slower by ``level``, a function of the run's seconds.
+
+    ``ours`` is how much slower they arrived, where that is more than what the server says.
+    """
+    chance = random.Random(3)
+    made = []
+    for i in range(n):
+        at = i * seconds / n
+        took = 768 / (40 * level(at) * (1 + chance.gauss(0, 0.02)))
+        timings = {"predicted_n": 768, "predicted_ms": 1000 * took, "prompt_n": 100, "prompt_ms": 50.0}
+        made.append(
+            exchange(
+                f"x{i}",
+                at=at,
+                took=took / (ours(at) if ours else 1),
+                first=0.001,
+                iteration=i,
+                timings=timings,
+                max_tokens=768,
+                prompt_tokens=6000,
+                completion_tokens=768,
+                token_events=767,
+                **more,
+            )
+        )
+    return evidence(made, duration=seconds)
+
+
+def decay(t: float) -> float:
+    """1 % a minute."""
+    return 1 - 0.01 * t / 60
+
+
+def test_a_decode_that_slows_by_one_percent_a_minute_fails() -> None:
+    found = adjudicate("throughput", soak(decay))["long_prose drift"]
+    assert (found.outcome, found.critical, found.fault) == (Outcome.FAIL, True, "backend")
+    assert "slower and slower: -2" in found.answer
+    assert "x3" in found.exchanges
+    assert [f.unit for f in found.figures] == ["%", "%"]
+
+
+def test_a_front_that_lets_tokens_through_ever_more_slowly_is_seen_by_our_clock() -> None:
+    found = adjudicate("throughput", soak(lambda t: 1.0, ours=decay))["long_prose drift"]
+    assert found.outcome is Outcome.FAIL
+    assert "by our clock" in found.answer
+
+
+def test_a_steady_soak_passes_and_a_policy_sets_the_margin() -> None:
+    found = adjudicate("throughput", soak(lambda t: 1.0))["long_prose drift"]
+    assert (found.outcome, found.critical) == (Outcome.PASS, True)
+    assert adjudicate("throughput", soak(decay), drift="50 %")["long_prose drift"].outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("few", [soak(decay, n=6), soak(decay, seconds=400.0), run(*FOUNDING)])
+def test_too_few_or_too_short_is_told_and_decides_nothing(few) -> None:
+    found = adjudicate("throughput", few)["long_prose drift"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False)
+    assert found.answer.startswith("Too short, or too few")
+
+
+def test_more_clients_from_the_middle_on_are_no_drift() -> None:
+    """Each answer takes twice as long beside another stream; alone again it would be as fast as ever."""
+    single = soak(lambda t: 1.0 if t < 900 else 0.5)
+    beside = [exchange(f"o{i}", kind="other", at=900.0 + 10 * i, took=10.0, iteration=i) for i in range(90)]
+    both = evidence([*single.exchanges, *beside], duration=1800.0)
+    assert adjudicate("throughput", both)["long_prose drift"].outcome is not Outcome.FAIL
+
+
+def host(cores: float):
+    """Ever more waiting for processors, of which the server uses ``cores`` more at the end."""
+    pressure = trace("psi", 1800, every=5, cpu_some_avg10_percent=lambda t: 60 * t / 1800)
+    used = trace("process:backend", 1800, every=5, pid=7, cpu_seconds=lambda t: t + cores * t * t / 3600)
+    return [*pressure, *used]
+
+
+@pytest.mark.parametrize(("cores", "outcome"), [(0.0, Outcome.INCONCLUSIVE), (1.0, Outcome.FAIL)])
+def test_a_host_that_others_keep_busier_and_busier_convicts_nobody(cores, outcome) -> None:
+    """Unless it is the server itself that uses more and more."""
+    slower = soak(decay)
+    found = adjudicate("throughput", evidence(slower.exchanges, host(cores), duration=1800.0))
+    assert found["long_prose drift"].outcome is outcome
+    assert ("somebody waited for a processor" in found["long_prose drift"].answer) is (cores == 0)

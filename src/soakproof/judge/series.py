@@ -83,7 +83,8 @@ def during_load(evidence: Evidence, whole: Series) -> Series:
 
 def in_flight(evidence: Evidence, times: Sequence[float]) -> list[int]:
     """How many requests had been sent and had not ended, at each of these seconds of the run."""
-    began = sorted(r.sent_ns / NS for r in (*evidence.exchanges, *evidence.unclosed))
+    sent = [e.sent_ns for e in evidence.exchanges] + [o.sent_ns for o in evidence.unclosed]
+    began = sorted(t / NS for t in sent)
     ended = sorted(e.done_ns / NS for e in evidence.exchanges)
     return [bisect_right(began, t) - bisect_right(ended, t) for t in times]
 
