@@ -12,8 +12,10 @@ from soakproof.judge import (
     Outcome,
     Ratio,
     Seconds,
+    counted,
     finding,
     ids,
+    plain,
     upper,
 )
 from soakproof.records import Sample
@@ -42,6 +44,7 @@ class Generator(Adjudicator):
         for node, samples in by_node.items():
             yield self._node(node, samples)
         yield self._slip(evidence)
+        yield from self._faults(evidence)
 
     def _node(self, node: str, samples: Sequence[Sample]) -> Finding:
         cpu, lags = _values(samples, "cpu_percent"), _values(samples, "loop_lag_max_ms")
@@ -78,6 +81,21 @@ class Generator(Adjudicator):
             limit_source="policy",
             fault="ours" if over else "",
         )
+
+    def _faults(self, evidence: Evidence) -> Iterable[Finding]:
+        """What the tester's own code raised beside its scenarios."""
+        faults = [e for e in evidence.events if e.what == "tester_fault"]
+        if faults:
+            yield finding(
+                self,
+                "faults",
+                Outcome.ERROR,
+                f"{counted(len(faults), 'fault')} of the tester itself; "
+                f"first: {plain(faults[0].details.get('error'), 200)}.",
+                figures=(Figure(name="faults", value=len(faults)),),
+                span=(faults[0].t_ns / NS, faults[-1].t_ns / NS),
+                fault="ours",
+            )
 
     def _slip(self, evidence: Evidence) -> Finding:
         """How late requests were sent. A closed loop sends when it is free: what it needs is at once."""

@@ -2,6 +2,8 @@
 
 import itertools
 import socket
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,7 +25,7 @@ from soakproof.load.session import Session
 from soakproof.load.slots import SlotsReader
 from soakproof.load.transport import Endpoint
 from soakproof.plan import Bounds, Kind, Plan, Short, WatchSettings
-from soakproof.records import Exchange
+from soakproof.records import Event, Exchange
 from soakproof.request import Requests
 from soakproof.run import Run, read_records
 from soakproof.scenario import Ask, Scenario, Script
@@ -164,3 +166,46 @@ def test_draining_says_how_it_goes(
 def test_a_request_is_sent_when_it_leaves_and_due_before(tmp_path: Path) -> None:
     (first, *_) = soaked(tmp_path, whole, 0.2)
     assert first.due_ns < first.sent_ns < (first.first_token_ns or 0)
+
+
+@pytest.mark.case(69)
+def test_a_fault_of_the_tester_itself_is_kept_and_no_clean_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(whole) as url, session(tmp_path, url) as running:
+        running.iterate(PLAN.kinds[0])
+        with monkeypatch.context() as broken:
+            broken.setattr(running._rig.driver, "run", lambda *_: 1 // 0)
+            with pytest.raises(ZeroDivisionError):
+                running.iterate(PLAN.kinds[0])
+        running.iterate(PLAN.kinds[0])
+    assert running.raw is not None
+    assert (running.raw["exit_code"], running.exit_code) == (0, 3)
+    found = read_records(running.run.path / "evidence" / "load" / "events.jsonl")
+    faults = [e.details["error"] for e in found if isinstance(e, Event) and e.what == "tester_fault"]
+    assert faults == ["ZeroDivisionError: integer division or modulo by zero"]
+
+
+@pytest.mark.case(69)
+def test_a_sweeper_that_ended_is_a_fault_of_the_tester(tmp_path: Path) -> None:
+    with serving(whole) as url, session(tmp_path, url) as running:
+        running.iterate(PLAN.kinds[0])
+        running._rig.driver.sweeper._greenlet.kill()
+        until = time.monotonic() + 20
+        while not running.faults and time.monotonic() < until:
+            gevent.sleep(0.1)
+    assert running.exit_code == 3
+
+
+@pytest.mark.case(69)
+@pytest.mark.parametrize(("codes", "left"), [((0,), 0), ((1, 0), 1), ((0, 3, 1), 3), ((3, 0, 0), 3)])
+def test_a_later_run_of_the_process_never_lowers_its_exit_code(codes: tuple[int, ...], left: int) -> None:
+    script = (
+        "from types import SimpleNamespace as S\n"
+        "from soakproof.load.hooks import Hooks\n"
+        "hooks, environment = Hooks('quick'), S(process_exit_code=None)\n"
+        f"for code in {codes}: hooks._forget(environment, S(exit_code=code))\n"
+        "print(environment.process_exit_code)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert int(done.stdout) == left

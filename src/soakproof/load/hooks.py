@@ -27,7 +27,7 @@ from locust.exception import StopTest
 from locust.html import get_html_report
 
 from soakproof.catalog import Catalog
-from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError, UsageError
+from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError, UsageError
 from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, wishes
 from soakproof.load.ending import recover_command
 from soakproof.load.interrupt import sigterm_as_well, to_main_greenlet
@@ -54,6 +54,7 @@ class Hooks:
         self.why = "stopped"  # how the load ended: time, interrupt, stopped
         self.resets_stats = False  # --reset-stats: Locust's numbers begin again once all users are there
         self.next_step = ""  # what to type after the last run
+        self.worst = EXIT_OK  # of all runs of this process: a later one does not make up for it
 
     def register(self) -> None:
         events.init_command_line_parser.add_listener(self.on_parser)
@@ -215,7 +216,8 @@ class Hooks:
             self.next_step = ""
 
     def _forget(self, environment: Environment, session: Session) -> None:
-        environment.process_exit_code = session.exit_code
+        self.worst = max(self.worst, session.exit_code)
+        environment.process_exit_code = self.worst
         if self.session is session:
             self.session = None
 

@@ -16,7 +16,7 @@ import gevent
 from gevent.event import Event as Flag
 
 from soakproof.clock import NS
-from soakproof.errors import EXIT_ERROR, RecorderError, SoakproofError
+from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError
 from soakproof.load.deck import Deck
 from soakproof.load.ending import say_unsealed, seal
 from soakproof.load.permits import Permits
@@ -27,6 +27,7 @@ from soakproof.load.tester import TesterSampler
 from soakproof.plan import Kind, Plan
 
 _SAID_EVERY = 10  # seconds between two lines on how it goes
+_TOLD = 300  # characters of a fault that an event keeps
 
 
 class Session:
@@ -37,6 +38,7 @@ class Session:
         self.run = rig.run
         self.deck = Deck(plan.kinds, plan.seed)
         self.trouble: SoakproofError | None = None  # why it could not be carried out, if so
+        self.faults = 0  # of the tester itself
         self.stopping = False
         self.finishing = False
         self.raw: dict[str, Any] | None = None  # once it is sealed
@@ -74,6 +76,9 @@ class Session:
             self._iterate(kind)
         except RecorderError:
             pass  # said and acted upon where it arose
+        except Exception as error:  # Locust logs it and goes on with the next
+            self._fault(f"{type(error).__name__}: {error}")
+            raise
         finally:
             if taken:
                 self._permits.give(taken)
@@ -93,6 +98,11 @@ class Session:
                 self._idle.set()
         if result.end == "broken":  # a scenario that breaks at once would fill the disk with that
             self._pause(1.0)
+
+    def _fault(self, told: str) -> None:
+        """A fault of the tester itself: the run goes on, and does not end well."""
+        self.faults += 1
+        self.note("tester_fault", error=told[:_TOLD])
 
     def _back_off(self) -> None:
         """Nobody is there, or works: wait, longer each time, in steps that notice a stop."""
@@ -123,6 +133,9 @@ class Session:
                     del mine[name]
                     say(f"the {name} has ended by itself; the run goes on without it")
                     self.note("child_ended", name=name)
+            if not self._rig.driver.sweeper.alive and not self.finishing:
+                self._fault("nothing ends what is past its bound any more")
+                return
             if time.monotonic() - said >= _SAID_EVERY and not self.finishing:
                 said += _SAID_EVERY
                 say(progress_line(self.elapsed_s, self._recorder.counts, self._rig.driver.sweeper))
@@ -218,4 +231,6 @@ class Session:
     def exit_code(self) -> int:
         if self.trouble:
             return self.trouble.exit_code
-        return EXIT_ERROR if self.raw is None else int(self.raw["exit_code"])
+        if self.raw is None:
+            return EXIT_ERROR
+        return int(self.raw["exit_code"]) or (EXIT_ERROR if self.faults else EXIT_OK)

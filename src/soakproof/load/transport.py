@@ -154,6 +154,10 @@ class Sweeper:
         now = self._clock.now()
         return max(((now - f.sent_ns) / 1e9 for f in self.flights), default=None)
 
+    @property
+    def alive(self) -> bool:
+        return not self._greenlet.dead
+
     def close(self) -> None:
         self._greenlet.kill()
 
