@@ -1,5 +1,6 @@
 """Soaking one plant: from the testbed over Locust and the sealed run to the verdict and its findings."""
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,10 +79,14 @@ def planted(pair: Testbed, given: str) -> Iterator[None]:
 
 
 def soak(folder: Path, pair: Testbed, name: str) -> Proof:
-    """A short soak of the plan that the plant names, judged."""
+    """A short soak of the plan that the plant names, judged.
+
+    Each has a seed of its own: the server still holds the registers of the plants before it.
+    """
     kind: type[Plant] = planting.find(name)
+    seed = zlib.crc32(name.encode()) % 1000
     (folder / "proof.toml").write_text(
-        f'users = {kind.users}\nduration = "{kind.seconds}s"\nseed = 11\n{kind.plan}{_THRESHOLDS}'
+        f'users = {kind.users}\nduration = "{kind.seconds}s"\nseed = {seed}\n{kind.plan}{_THRESHOLDS}'
     )
     (folder / "policy.toml").write_text(_policy(kind.policy))
     asked = ("--headless", "--plan", "proof.toml", "--host", pair.url, "--model", "llm")

@@ -83,9 +83,14 @@ class EventPlant(Plant):
 
 @dataclass
 class _Held:
-    """The chunks of one answer that have text, and what comes between and after them."""
+    """The chunks of one answer that have text, and when each came, in seconds of the loop's time."""
 
     chunks: list[dict[str, Any]] = field(default_factory=list)
+    came: list[float] = field(default_factory=list)
+
+    def add(self, chunk: dict[str, Any]) -> None:
+        self.chunks.append(chunk)
+        self.came.append(asyncio.get_running_loop().time())
 
     @property
     def text(self) -> str:
@@ -94,7 +99,8 @@ class _Held:
 
 class TextPlant(EventPlant):
     """Changes whole answers: what `changed` makes of the text is streamed in its place, in as many chunks as
-    the answer had. Streams that `wants` does not want go through as they come.
+    the answer had and with as much time between them, so that it does not look like one that was held back.
+    Streams that `wants` does not want go through as they come.
     """
 
     def __init__(self, value: float) -> None:
@@ -114,7 +120,7 @@ class TextPlant(EventPlant):
         if not self.wants(call) or document is None:
             yield data
         elif content(document):
-            self._held.setdefault(call, _Held()).chunks.append(document)
+            self._held.setdefault(call, _Held()).add(document)
         else:
             if finish(document) is not None and call in self._held:
                 async for made in self._replayed(call):
@@ -124,11 +130,11 @@ class TextPlant(EventPlant):
     async def _replayed(self, call: Call) -> AsyncIterator[bytes]:
         held = self._held.pop(call)
         text = self.changed(call, held.text)
-        n = len(held.chunks)
+        n, late = len(held.chunks), asyncio.get_running_loop().time() - held.came[0]
         for k, chunk in enumerate(held.chunks):
+            await asyncio.sleep(held.came[k] + late - asyncio.get_running_loop().time())
             chunk["choices"][0]["delta"]["content"] = text[len(text) * k // n : len(text) * (k + 1) // n]
             yield event(chunk)
-            await asyncio.sleep(0)
 
     def client_left(self, call: Call) -> None:
         self._held.pop(call, None)
