@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from caseinputs import INPUTS
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from playedback import judged, records
 from playing import AROUND, Change, Played, make, play
@@ -87,6 +87,7 @@ def test_whatever_was_swapped(order: list[int]) -> None:
 
 
 @pytest.mark.case(10)
+@settings(max_examples=40)
 @given(st.integers(1, 4), st.integers(0, 10**6), st.sampled_from(["text", "reasoning", "tool_calls"]))
 def test_a_piece_of_anothers_line_anywhere_in_an_answer(client: int, place: int, where: str) -> None:
     right = said_by(play(MARKED, around=FOUR))
@@ -128,6 +129,7 @@ def beyond(least: int, most: int, text: str) -> Change:
 
 
 @pytest.mark.case(13)
+@settings(max_examples=20)
 @given(st.sampled_from(["start", "middle", "end"]), st.integers(0, 50))
 def test_each_depth_is_asked_by_itself(depth: str, number: int) -> None:
     """Only the oldest context, or only what lies past a batch, can be lost."""
@@ -135,7 +137,7 @@ def test_each_depth_is_asked_by_itself(depth: str, number: int) -> None:
     def change(exchange: Exchange) -> Exchange:
         return replace(exchange, text="word salad") if exchange.role.endswith(f"-{depth}") else exchange
 
-    missed = play(make("near_context", prompt=3000), change, number=number).missed()
+    missed = play(make("near_context", prompt=2400), change, number=number).missed()
     assert set(missed) == {f"context.{depth}"}
 
 

@@ -68,13 +68,13 @@ def test_prompts_come_by_every_length_around_a_batch() -> None:
     scenario, around = make("near_context", prompt=2400), replace(AROUND, batch=1536, ubatch=512)
     sizes = {
         e.prompt_tokens or 0
-        for number in range(60)
+        for number in range(40)
         for e in play(scenario, number=number, around=around).exchanges
     }
     for batch in (512, 1536):
         near = {size - batch for size in sizes if abs(size - batch) <= 40}
         assert min(near) < 0 < max(near)
-        assert len(near) > 30
+        assert len(near) > 20
 
 
 @pytest.mark.case(43)
