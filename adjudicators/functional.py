@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from soakproof.judge import (
     Adjudicator,
@@ -19,6 +20,7 @@ from soakproof.judge import (
 )
 from soakproof.judge.causes import Cause, Causes
 from soakproof.judge.promptsizes import told_sizes
+from soakproof.judge.victims import Burst, bursts, told_elsewhere
 from soakproof.judge.waiting import UNANSWERED
 from soakproof.records import FAULT, Check, Exchange, Failure
 
@@ -95,18 +97,41 @@ class Functional(Adjudicator):
 
         Of what was never answered the sizes of the prompts are told: servers have hung at one length alone.
         """
-        causes = Causes(evidence)
         judged = [e for e in evidence.exchanges if e.scenario not in self.may_fail]
         failed: dict[Failure | None, list[Exchange]] = {}
         for exchange in judged:
             if exchange.outcome == "fail":
                 failed.setdefault(exchange.failure, []).append(exchange)
+        of_all = [e for group in failed.values() for e in group]
+        of = Causes(evidence).of
+        causes = {e.id: of(e) for e in of_all}
+        many = bursts(of_all, causes)
+        for number, burst in enumerate(many, 1):
+            yield self._victims(number, burst, len(judged))
         for failure, group in failed.items():
             sizes = f"; {told_sizes(evidence, group)}" if failure in UNANSWERED else ""
-            yield self._failed(failure, group, len(judged), [causes.of(e) for e in group], sizes)
+            found = self._failed(failure, group, len(judged), [causes[e.id] for e in group], sizes)
+            yield replace(found, **_ELSEWHERE) if told_elsewhere(group, many) else found
         summary = self._unknown(evidence, judged)
         if not failed or summary.outcome is not Outcome.PASS:
             yield summary
+
+    def _victims(self, number: int, burst: Burst, n: int) -> Finding:
+        """One cause and all that failed of it, in whatever class."""
+        host = burst.cause.host
+        return finding(
+            self,
+            f"victims {number}",
+            Outcome.INCONCLUSIVE if host else Outcome.FAIL,
+            f"One cause, {counted(len(burst.victims), 'victim')}: {burst.told}.",
+            figures=tuple(Figure(name=failure, value=many, n=n) for failure, many in burst.classes.items()),
+            limit="none fails",
+            limit_source="policy",
+            exchanges=ids(burst.victims),
+            span=burst.span,
+            strength="what happened at the same time is likely the cause; it is no proof",
+            fault="host" if host else "server",
+        )
 
     def _unknown(self, evidence: Evidence, judged: Sequence[Exchange]) -> Finding:
         """Whether enough exchanges came to an outcome."""
@@ -177,6 +202,10 @@ class Functional(Adjudicator):
             )
 
 
+_ELSEWHERE: Mapping[str, Any] = {
+    "critical": False,
+    "strength": "each is a victim of a cause that is told above",
+}
 _AGAINST: Mapping[str, Outcome] = {"ours": Outcome.ERROR, "host": Outcome.INCONCLUSIVE}  # else FAIL
 _NAMES = {
     "pass": "passed",

@@ -20,6 +20,7 @@ from soakproof.judge import (
     ids,
     plain,
 )
+from soakproof.judge.causes import Causes
 from soakproof.judge.evidence import load_span
 from soakproof.judge.slotwork import (
     Outlived,
@@ -84,6 +85,10 @@ class Slots(Adjudicator):
         if not seen:
             told = "The server's processes were not seen, so a restart would not have been."
         outcome = _outcome(Outcome.PASS if seen else Outcome.INCONCLUSIVE, len(restarts) > self.restarts)
+        of = Causes(evidence).gone
+        victims = [e for e in evidence.exchanges if e.outcome == "fail" and of(e)] if restarts else []
+        if victims:
+            told += f" {counted(len(victims), 'exchange')} failed of it."
         return finding(
             self,
             "restarted",
@@ -92,9 +97,11 @@ class Slots(Adjudicator):
             figures=(
                 Figure(name="restarts", value=len(restarts) if seen else None),
                 Figure(name="requests a load", value=_each(evidence, len(restarts)) if seen else None),
+                Figure(name="victims", value=len(victims) if seen else None, n=len(evidence.exchanges)),
             ),
             limit=f"at most {self.restarts}",
             limit_source="policy",
+            exchanges=ids(victims),
             span=(restarts[0].t_ns / NS, restarts[-1].t_ns / NS) if restarts else None,
             critical=self.required or outcome is Outcome.FAIL,
             fault="backend" if outcome is Outcome.FAIL else "",

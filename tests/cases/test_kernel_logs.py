@@ -132,7 +132,7 @@ def test_a_ring_reset_that_succeeded_is_a_failure_and_its_repeats_are_one_incide
     once = host.of(kmsg("62-ring-reset-recovered.kmsg"), 25263)
     lines = recorded(once * repeats, apart=apart / len(once))
     judged = verdict(run_with(lines, *victims()))
-    assert {"kernel incident 1", "functional exchanges: reset"} <= fails(judged)
+    assert {"kernel incident 1", "functional victims 1"} <= fails(judged)
     found = of(judged, "kernel", OWN)
     assert f"llama-server (pid {host.pid})" in found.answer
     assert f"{repeats} x ring_reset," in found.answer

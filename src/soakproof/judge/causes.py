@@ -12,7 +12,7 @@ from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.incidents import FAULTS, Incident, Servers, incidents
 from soakproof.plain import plain
-from soakproof.records import Exchange, Failure, Sample
+from soakproof.records import Event, Exchange, Failure, Sample
 
 # Failures that something else may have caused: the request got no whole answer.
 CUT_OFF = frozenset(
@@ -53,7 +53,7 @@ class Causes:
         """The gravest that was seen; None where nothing was, or where none is needed."""
         if exchange.failure not in CUT_OFF:
             return None
-        return self._kernel(exchange) or self._evicted(exchange) or self._gone(exchange)
+        return self._kernel(exchange) or self._evicted(exchange) or self.gone(exchange)
 
     @cached_property
     def _faults(self) -> list[tuple[Incident, Cause]]:
@@ -84,12 +84,26 @@ class Causes:
         others = plain(", ".join(came), 80)
         return Cause(f"cut by an eviction ({others} was loaded in place of {plain(model, 80)})")
 
-    def _gone(self, exchange: Exchange) -> Cause | None:
-        for event in self.evidence.events:
-            if event.what in ("vanished", "restart") and _near(event.t_ns, exchange, before_s=AFTER_S):
+    def gone(self, exchange: Exchange) -> Cause | None:
+        """A process of the server's that had ended, of a failure that this can be the cause of."""
+        if exchange.failure not in CUT_OFF:
+            return None
+        for event, back_ns in self._endings:
+            down = event.t_ns <= exchange.done_ns and (back_ns is None or exchange.done_ns < back_ns)
+            if down or _near(event.t_ns, exchange, before_s=AFTER_S):
                 role = plain(event.details.get("role") or "process", 40)
                 return Cause(f"when the server's {role} had ended (seen at {event.t_ns / NS:.1f} s)")
         return None
+
+    @cached_property
+    def _endings(self) -> list[tuple[Event, int | None]]:
+        """Processes that ended, each with when a request sent after that was first answered, if one was."""
+        answered = [e for e in self.evidence.exchanges if e.outcome == "ok"]
+        return [
+            (event, min((e.done_ns for e in answered if e.sent_ns >= event.t_ns), default=None))
+            for event in self.evidence.events
+            if event.what in ("vanished", "restart")
+        ]
 
     @cached_property
     def _loaded(self) -> list[Sample]:
