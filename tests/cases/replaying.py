@@ -15,6 +15,7 @@ from soakproof.scenario import Ask, Scenario, Script
 from soakproof.units import Seconds
 
 Read = Callable[[str], tuple[Exchange, ...]]  # a stream's exchange by each reader; a fixture
+SILENT = "72-accepts-never-answers.script.json"
 ANSWERS = (
     "10-semantic-bleed-no-nonce.json",
     "10-verbatim-swap-four-clients.json",

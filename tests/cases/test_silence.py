@@ -3,6 +3,9 @@
 import json
 import signal
 import sys
+from collections import Counter
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 import trio
@@ -12,14 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, check, evidence
 from judging import opened as sending
-from replaying import Kept, Read, kind
+from replaying import SILENT, Kept, Read, kind
 from responses import MS, reading
 
 from soakproof.children import end, spawn
 from soakproof.judge import Outcome
+from soakproof.load.progress import progress_line
 from soakproof.plan import Bounds
 from soakproof.raw import raw_result
-from soakproof.records import Failure
+from soakproof.records import Exchange, Failure
+
+if TYPE_CHECKING:
+    from soakproof.load.transport import Sweeper
 
 PASSED = check("some.check")
 
@@ -76,7 +83,7 @@ def test_no_number_of_heartbeats_moves_a_bound(beats: list[bytes], begun: bool) 
 
 @pytest.mark.case(72)
 def test_a_server_that_never_answers_is_a_failure(read: Read) -> None:
-    for exchange in read("72-accepts-never-answers.script.json"):
+    for exchange in read(SILENT):
         assert (exchange.failure, exchange.status) == (Failure.HEADERS_TIMEOUT, None)
         assert (exchange.headers_ns, exchange.first_token_ns) == (None, None)
     assert adjudicate("functional", evidence(PASSED, exchange))["exchanges: headers_timeout"].outcome is (
@@ -97,9 +104,26 @@ def test_what_is_in_flight_at_the_end_is_recorded_as_unfinished(scripted_url: st
 
 
 @pytest.mark.case(72)
+def test_a_killed_user_leaves_the_record_of_its_request(over_sockets: dict[str, dict[str, Exchange]]) -> None:
+    killed = over_sockets["gevent"]["killed"]
+    assert (killed.outcome, killed.failure, killed.status) == ("unknown", Failure.STOPPED, None)
+    assert killed.done_ns > killed.sent_ns
+
+
+@pytest.mark.case(72)
+def test_each_tick_tells_what_is_in_flight_and_how_old_it_is() -> None:
+    expected = json.loads((INPUTS / "72-expected.json").read_text())
+    in_flight, seconds = expected["must_report"]["in_flight"], expected["run_time_s"]
+    sweeper = SimpleNamespace(flights=range(in_flight), oldest_s=lambda: float(seconds))
+    told = progress_line(seconds, Counter(), cast("Sweeper", sweeper))
+    assert f"{in_flight} in flight (oldest {seconds} s)" in told
+    assert "0 exchanges ok, 0 failed" in told
+
+
+@pytest.mark.case(72)
 def test_what_was_sent_and_never_closed_is_not_absent(read: Read) -> None:
     """A tester that was killed: its requests stand in the evidence, as open."""
-    exchange = read("72-accepts-never-answers.script.json")[0]
+    exchange = read(SILENT)[0]
     found = adjudicate("functional", evidence(PASSED, sending(exchange)))["exchanges"]
     assert found.outcome is Outcome.INCONCLUSIVE
     assert "1 are unknown" in found.answer
@@ -108,7 +132,7 @@ def test_what_was_sent_and_never_closed_is_not_absent(read: Read) -> None:
 async def stopped(url: str, users: int) -> Kept:
     """So many requests to the silent server, ended by the tester's own stop once all are on their way."""
     kept = Kept()
-    silent = kind("72-accepts-never-answers.script.json")
+    silent = kind(SILENT)
     async with flying(url, kept) as driver, trio.open_nursery() as nursery:
         for number in range(users):
             nursery.start_soon(driver.run, silent, number)

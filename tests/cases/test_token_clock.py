@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, check, evidence
 from playing import make, of, play
-from replaying import Kept, Read, kind
+from replaying import SILENT, Kept, Read, kind
 from responses import DONE, MS, ROLE, STOP, chunk, events, read, reading, text
 from rundirs import begun
 from scripted import documents
@@ -115,7 +115,7 @@ def test_a_refused_connection_is_one_record_as_any_other() -> None:
 @pytest.mark.case(71)
 def test_locust_is_told_once_after_the_end_with_our_own_times(read: Read, tmp_path: Any) -> None:
     fired: list[dict[str, Any]] = []
-    slow, silent = read("71-slow-body.script.json")[0], read("72-accepts-never-answers.script.json")[0]
+    slow, silent = read("71-slow-body.script.json")[0], read(SILENT)[0]
     run = begun(tmp_path, "load", records=0)
     recorder = Recorder(run.writer("load"), RunClock.start(), lambda **told: fired.append(told))
     for exchange in (slow, silent):
