@@ -29,7 +29,8 @@ from soakproof.request import Requests
 from soakproof.run import Run, check_room
 from soakproof.target import Credentials, Target, examine
 from soakproof.testbed.data import PROBE_MODEL
-from soakproof.testbed.launch import ALIAS, Testbed, check_model_name, check_packages, checked_model
+from soakproof.testbed.launch import Testbed, check_model_name, check_packages, checked_model
+from soakproof.testbed.names import ALIAS
 from soakproof.watch.launch import Watch
 from soakproof.watch.settings import WatchConfig
 
