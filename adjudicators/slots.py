@@ -1,4 +1,4 @@
-"""Slots over the whole run: none outlives its work, all are free at the end, and no server came and went.
+"""Slots over the whole run: none outlives its work, all are free at the end, and no server went or came anew.
 
 A busy slot is told apart by the seed of the request that it works on. What the front is known not to do at
 once (cancel a request that is queued, in prefill, or not streamed) is told as that, within its own bounds.
@@ -22,6 +22,7 @@ from soakproof.judge import (
 )
 from soakproof.judge.causes import Causes
 from soakproof.judge.evidence import load_span
+from soakproof.judge.gone import BACKEND, ended_for_good, took_its_place
 from soakproof.judge.slotwork import (
     Outlived,
     after_load,
@@ -62,6 +63,7 @@ class Slots(Adjudicator):
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._restarted(evidence)
+        yield from self._gone(evidence)
         samples = sightings(evidence)
         if not samples:
             yield self._unseen(evidence)
@@ -106,6 +108,31 @@ class Slots(Adjudicator):
             critical=self.required or outcome is Outcome.FAIL,
             fault="backend" if outcome is Outcome.FAIL else "",
         )
+
+    def _gone(self, evidence: Evidence) -> Iterable[Finding]:
+        """A process of the server's that ended, whenever that was, and was followed by no other."""
+        ends = ended_for_good(evidence)
+        only_backend = all(e.details.get("role") == BACKEND for e in ends)
+        evicted = took_its_place(evidence) if only_backend else ""
+        if ends:
+            told = "; ".join(f"{_restart(e)}, process {plain(e.details.get('pid'), 20)}" for e in ends)
+            many = counted(len(ends), "process", "processes")
+            answer = f"{many} of the server ended and did not come back: {told}."
+            if evicted:
+                answer = (
+                    f"The model was evicted and not loaded again; {evicted} was there at the end: {told}."
+                )
+            yield finding(
+                self,
+                "gone",
+                Outcome.INCONCLUSIVE if evicted else Outcome.FAIL,
+                answer,
+                figures=(Figure(name="gone", value=len(ends)),),
+                limit="none",
+                limit_source="policy",
+                span=(ends[0].t_ns / NS, ends[-1].t_ns / NS),
+                fault="host" if evicted else "backend",
+            )
 
     def _unseen(self, evidence: Evidence) -> Finding:
         bad = next((s for s in evidence.samples.get("slots", ()) if s.reason), None)

@@ -7,7 +7,7 @@ from judging import adjudicate, event, evidence, exchange, sample, trace
 
 from soakproof.clock import nanoseconds
 from soakproof.judge import Outcome
-from soakproof.records import Exchange, Sample
+from soakproof.records import Event, Exchange, Sample
 
 SERVER = trace("process:backend", 60, every=5, pid=7)
 FREE = event("final_slots", 61.0, busy=0, seeds=[])
@@ -125,6 +125,48 @@ def test_a_restart_fails_unless_the_policy_allows_it() -> None:
     assert found["restarted"].outcome is Outcome.FAIL
     assert "backend at 20.0 s" in found["restarted"].answer
     assert adjudicate("slots", run, restarts=1)["restarted"].outcome is Outcome.PASS
+
+
+def gone(role: str = "backend", at: float = 20.0) -> list[Event | Sample]:
+    """A process that ends and is followed by none, as the watch tells it."""
+    source = f"process:{role}"
+    there = [s for s in trace(source, 60, every=5, pid=7) if s.due_ns < nanoseconds(at)]
+    away = sample(source, at, state="error", pid=7, reason="process 7 is gone")
+    return [*there, event("vanished", at, role=role, pid=7), away]
+
+
+@pytest.mark.parametrize("role", ["front", "backend"])
+@pytest.mark.parametrize("at", [20.0, 61.5])
+def test_a_server_that_ended_and_did_not_come_back_fails_whenever_it_was(role: str, at: float) -> None:
+    found = adjudicate("slots", evidence(cancelled(), gone(role, at), slots(1.0)), restarts=5)["gone"]
+    assert (found.outcome, found.fault, found.critical) == (Outcome.FAIL, "backend", True)
+    assert f"{role} at {at:.1f} s, process 7" in found.answer
+
+
+def test_one_that_came_back_and_one_of_another_model_are_not_gone() -> None:
+    back = trace("process:backend", 30, start=30, every=5, pid=8)
+    run = evidence(cancelled(), gone(), back, gone("backend-2"), busy_until(3.1), FREE)
+    assert "gone" not in adjudicate("slots", run)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome"),
+    [
+        (["probe"], ["beta"], Outcome.INCONCLUSIVE),
+        (["probe", "beta"], ["beta"], Outcome.FAIL),  # it was there before: nobody took the place
+        (["probe"], [], Outcome.FAIL),
+        (["probe"], ["probe"], Outcome.FAIL),
+    ],
+)
+def test_a_model_that_another_clients_model_took_the_place_of_is_not_the_servers_end(
+    before: list[str], after: list[str], outcome: Outcome
+) -> None:
+    health = [sample("health", 10.0, models_loaded=before), sample("health", 30.0, models_loaded=after)]
+    target = {"model": "llm", "model_resolved": "probe"}
+    found = adjudicate("slots", evidence(cancelled(), gone(), health, target=target))["gone"]
+    assert found.outcome is outcome
+    front = adjudicate("slots", evidence(cancelled(), gone("front"), health, target=target))["gone"]
+    assert front.outcome is Outcome.FAIL
 
 
 def test_unseen_slots_and_processes_are_inconclusive() -> None:

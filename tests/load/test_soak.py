@@ -124,6 +124,12 @@ def test_kill_9_of_a_server_or_the_watch_ends_in_a_sealed_run_that_says_so(tmp_p
     else:
         assert code == 1, output(tmp_path)
         assert {x["failure"] for x in closed(run) if x["outcome"] == "fail"} & {"reset", "connect"}
+        assert judged == 1
+        assert ("slots", "gone") in findings(verdict, "FAIL")
+        (told,) = [f["answer"] for f in verdict["findings"] if f["subject"] == "gone"]
+        assert "front at " in told
+        assert "did not come back" in told
+        assert "the testbed has ended by itself" in output(tmp_path)
 
 
 def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):

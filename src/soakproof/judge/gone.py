@@ -1,0 +1,38 @@
+"""Which of the server's own processes ended for good while the watch looked, and for whom. Pure; no I/O."""
+
+from soakproof.judge.evidence import Evidence
+from soakproof.plain import plain
+from soakproof.records import Event, Sample
+
+BACKEND = "backend"
+ROLES = ("front", BACKEND)  # processes of further models (`backend-2`) come and go as the front sees fit
+
+
+def ended_for_good(evidence: Evidence) -> list[Event]:
+    """The ends of processes that no other process in the same role was seen to follow."""
+    return [
+        event
+        for event in evidence.events
+        if event.what == "vanished" and event.details.get("role") in ROLES and not _followed(evidence, event)
+    ]
+
+
+def _followed(evidence: Evidence, end: Event) -> bool:
+    later = evidence.samples.get(f"process:{end.details['role']}", ())
+    return any(s.state == "value" and s.t_ns > end.t_ns for s in later)
+
+
+def took_its_place(evidence: Evidence) -> str:
+    """Names of models that came when the run's own went, by the front's last list; empty without any.
+
+    One that was there beside it before took nothing.
+    """
+    ours = {str(evidence.target.get(key)) for key in ("model", "model_resolved")}
+    looks = [s for s in evidence.samples.get("health", ()) if s.state == "value"]
+    last = _models(looks[-1]) if looks else set()
+    beside = {name for look in looks if ours & _models(look) for name in _models(look)}
+    return "" if ours & last else plain(", ".join(sorted(last - beside)), 80)
+
+
+def _models(health: Sample) -> set[str]:
+    return {str(name) for name in health.values.get("models_loaded") or () if name}
