@@ -8,7 +8,7 @@ from caseinputs import INPUTS
 from duties import DUTIES
 
 TESTS = INPUTS.parents[1]
-SOURCES = {path: path.read_text() for path in TESTS.rglob("test_*.py")}
+SOURCES = {path: path.read_text() for path in TESTS.rglob("*.py")}
 
 
 def numbers(path: Path) -> Iterator[int]:

@@ -87,6 +87,10 @@ def test_a_server_that_dies_of_one_request(read: Read) -> None:
     assert found["exchanges: reset"].answer.startswith("4 exchanges of 6 failed")
     assert "Of them 4 when the server's backend had ended" in found["exchanges: reset"].answer
     assert found["exchanges: connect"].exchanges == ("after-0", "after-1")
+    one = found["victims 1"]
+    assert (one.outcome, len(one.exchanges)) == (Outcome.FAIL, 6)
+    assert one.answer.startswith("One cause, 6 victims")
+    assert one.answer.endswith("(seen at 16.0 s): 4 reset, 2 connect.")
     restarted = adjudicate("slots", run)["restarted"]
     assert (restarted.outcome, restarted.fault) == (Outcome.FAIL, "backend")
     log = (INPUTS / "43-grammar-abort.server-log.txt").read_text()
