@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import timelines
 import trio
+from caseinputs import INPUTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from judged import NOW, fails, of
 from judging import adjudicate, evidence, exchange, sample
-from kernel_lines import INPUTS, kmsg
+from kernel_lines import kmsg
 
 from soakproof.catalog import Catalog
 from soakproof.judge import Evidence, Outcome
@@ -151,5 +152,5 @@ def test_a_torn_last_line_loses_itself_only_and_the_run_says_that_it_was_killed(
         assert (path / "evidence/load/exchanges.jsonl.torn").read_bytes().endswith(b'"js')
     after, seen = judged(path)
     assert before.outcome is after.outcome is Outcome.INCONCLUSIVE
-    assert "it was killed, or still runs" in of(after, "raw", "outcome").answer
+    assert "it was killed before it could judge itself" in of(after, "raw", "outcome").answer
     assert render_markdown(after, seen) == render_markdown(after, seen)

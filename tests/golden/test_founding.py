@@ -154,7 +154,7 @@ def test_a_baseline_of_another_model_is_inconclusive_and_overrules_nothing(
     other = write_run(tmp_path, Facts(id="other", rates=THEIRS, model_file="Gemma-Q4_K_M"))
     verdict = judged(founding, other)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "Gemma-Q4_K_M then, Qwen4-Exp-Q8_0 now" in of(verdict, "identity", "baseline").answer
+    assert "Qwen4-Exp-Q8_0, not Gemma-Q4_K_M" in of(verdict, "identity", "baseline").answer
     assert of(verdict, "throughput", "long_prose").outcome is Outcome.INCONCLUSIVE
     assert of(verdict, "raw", "prose-rate").outcome is Outcome.FAIL
     assert not verdict.reconsidered[0].applied

@@ -23,7 +23,7 @@ def test_it_begins_with_the_raw_outcome_and_says_what_overruled_it(text: str) ->
         "Against the baseline 2026-08-20T10-00-00Z-soak-k3aa", "What was tested", "Evidence",
         "What this run does not prove", "Versions",
     ]  # fmt: skip
-    assert f"| prose-rate | `{founding.THAT}` | FAIL | 12.24 tokens/s | 3 | 3 |" in text
+    assert f"| FAIL | prose-rate | `{founding.THAT}` | 12.24 tokens/s | 3 | 3 |" in text
     assert "Decided by: the release's owner, until 2026-11-30" in text
     assert "| median generation rate | 12.29 tokens/s | 3 | 11.86 tokens/s (+3.6 %) |" in text
     assert "Strength: 3 against 3: descriptive only" in text

@@ -7,13 +7,23 @@ from judging import check, event, evidence, exchange, iteration, opened, sample,
 from soakproof.judge import Figure, Outcome
 from soakproof.judge.finding import Reconsidered
 from soakproof.records import Failure
+from soakproof.report import render_html, render_markdown, terminal_table
 from soakproof.report.bounds import MemoryBounds, memory_bounds
 from soakproof.report.coverage import coverage_table, evidence_lines
 from soakproof.report.excerpts import excerpts
 from soakproof.report.identity import changed_table, fields_table, identity_tables, versions_table
 from soakproof.report.raw import raw_section
 from soakproof.report.traffic import checks_table, compared_table, kinds, traffic_table
-from soakproof.report.verdicts import figure_row, groups, is_plain, meta, not_comparable, overruled, sentence
+from soakproof.report.verdicts import (
+    figure_row,
+    groups,
+    is_plain,
+    meta,
+    not_comparable,
+    overruled,
+    ranked,
+    sentence,
+)
 
 
 def test_the_raw_outcome_stays_failed_whatever_the_verdict_says() -> None:
@@ -21,10 +31,11 @@ def test_the_raw_outcome_stays_failed_whatever_the_verdict_says() -> None:
     assert raw.outcome == "FAILED"
     assert "1 of 2 raw thresholds failed" in raw.sentence
     assert raw.thresholds.rows[0] == (
-        "prose-rate", founding.THAT, "fail", "12.24 tokens/s", "3", "3",
+        "fail", "prose-rate", founding.THAT, "12.24 tokens/s", "3", "3",
         "interactive use; overruled, see below",
     )  # fmt: skip
-    assert raw.thresholds.rows[1][2] == "pass"
+    assert raw.thresholds.rows[1][0] == "pass"
+    assert raw.failed == ("threshold prose-rate",)
     assert raw.failures[0].exchanges[0] == ("long_prose-1-ask", "12.31 tokens/s")
 
 
@@ -57,7 +68,7 @@ def test_a_torn_raw_json_is_read_tolerantly(document: dict[str, object]) -> None
     raw = raw_section(founding.verdict(raw=document))
     assert raw.outcome == "UNKNOWN"
     assert all(
-        row[2] == "unknown" and row[3] == "not measured" and row[4] == "unknown"
+        row[0] == "unknown" and row[3] == "not measured" and row[4] == "unknown"
         for row in raw.thresholds.rows
     )
 
@@ -101,6 +112,47 @@ def test_findings_come_worst_first_and_what_decides_before_what_does_not() -> No
     assert [f.subject for f in made[0].findings] == ["2", "1"]
 
 
+def test_what_decides_nothing_comes_last_unless_it_failed() -> None:
+    found = [
+        founding.finding("a", "dark", ".", Outcome.INCONCLUSIVE, critical=False),
+        founding.finding("a", "kept", "."),
+        founding.finding("raw", "kept", "."),
+        founding.finding("raw", "outcome", ".", Outcome.FAIL, critical=False),
+    ]
+    assert [f.subject for f in ranked(found)] == ["outcome", "kept", "kept", "dark"]
+    raw, a = groups(found)
+    assert (raw.outcome, raw.note) == ("PASS", "beside it 1 FAIL that cannot decide the verdict")
+    assert (a.outcome, a.note) == ("PASS", "beside it 1 INCONCLUSIVE that cannot decide the verdict")
+    (alone,) = groups(found[:1])
+    assert (alone.outcome, alone.note) == ("INCONCLUSIVE", "cannot decide the verdict")
+
+
+def test_the_sentence_names_what_failed() -> None:
+    found = [founding.finding("functional", f"c{n}", ".", Outcome.FAIL) for n in range(6)]
+    told = sentence(founding.verdict(findings=tuple(found)))
+    assert "6 FAIL (functional c0, functional c1, functional c2, functional c3 and 2 more)" in told
+
+
+def test_everything_that_failed_is_listed_beside_the_raw_outcome() -> None:
+    document = {
+        "outcome": "failed",
+        "thresholds": [{"name": "rate", "outcome": "unknown"}, {"name": "kept", "outcome": "pass"}],
+        "checks": {"roll.order": {"fail": 57}, "roll.length": {"pass": 3, "fail": 0}},
+        "exchanges": {"fail": 3, "by_failure": {"stall": 2, "cut": 1}},
+        "iterations": {"roll": {"broken": 1}},
+    }
+    verdict = founding.verdict(raw=document)
+    assert raw_section(verdict).failed == (
+        "threshold rate could not be measured",
+        "57 x roll.order",
+        "3 failed exchanges (1 cut, 2 stall)",
+        "1 broken iteration of roll",
+    )
+    html, markdown = render_html(verdict, founding.run()), render_markdown(verdict, founding.run())
+    shown = (html.partition('id="overruled"')[0], markdown.partition("## What overruled")[0])
+    assert all(text.count("57 x roll.order") for text in (*shown, terminal_table(verdict)))
+
+
 def test_a_group_has_a_question_only_where_its_findings_share_it() -> None:
     same = [founding.finding("a", s, ".", question="Why?") for s in "12"]
     assert groups(same)[0].question == "Why?"
@@ -110,7 +162,7 @@ def test_a_group_has_a_question_only_where_its_findings_share_it() -> None:
 def test_the_sentence_counts_what_decides_and_what_does_not() -> None:
     assert (
         sentence(founding.verdict())
-        == "13 findings of 5 adjudicators: 12 PASS; 1 FAIL that cannot decide it."
+        == "13 findings of 5 adjudicators: 12 PASS; 1 FAIL (raw prose-rate) that cannot decide it."
     )
     assert "nothing could be concluded" in sentence(founding.verdict(findings=()))
 
@@ -182,10 +234,10 @@ def test_checks_are_counted_by_kind_with_known_limits_apart() -> None:
         check("c4", "unknown", kind="a"),
     )  # fmt: skip
     assert checks_table(run).rows == (
-        ("b", "c2", "fail", "0", "1", "0", "0", ""),
-        ("a", "c4", "unknown", "0", "0", "1", "0", ""),
-        ("b", "c3", "known", "0", "0", "0", "1", "1 known: front 11.7"),
-        ("a", "c1", "pass", "2", "0", "0", "0", "1 pass: fenced"),
+        ("fail", "b", "c2", "0", "1", "0", "0", ""),
+        ("unknown", "a", "c4", "0", "0", "1", "0", ""),
+        ("known", "b", "c3", "0", "0", "0", "1", "1 known: front 11.7"),
+        ("pass", "a", "c1", "2", "0", "0", "0", "1 pass: fenced"),
     )
 
 
@@ -252,10 +304,21 @@ def test_an_excerpt_says_what_there_is_instead_of_an_answer(more: dict[str, str]
 
 def test_identity_flattens_and_calls_missing_unknown() -> None:
     table = fields_table({"a": {"b_bytes": 2**30, "c": None}, "d": ["x", 1], "e": False, "f": {}}, "none")
-    assert table.rows == (("a.b_bytes", "1 GiB"), ("a.c", "unknown"), ("d", "x 1"), ("e", "no"), ("f", "{}"))
+    assert table.rows == (
+        ("a.b_bytes", "1 GiB"),
+        ("a.c", "unknown"),
+        ("d", "x 1"),
+        ("e", "no"),
+        ("f", "none"),
+    )
     titles = [title for title, _ in identity_tables(founding.verdict(), founding.run())]
     assert titles == ["Identity, as it is compared", "Target, as it was read", "Host", "Plan"]
     assert ("run.program", "soakproof 0.1.0") in versions_table(founding.verdict(), founding.run()).rows
+
+
+def test_what_is_inside_a_value_is_told_in_words() -> None:
+    table = fields_table({"kind_options": {"mine": ["recall", {"between": 2, "hard": True}]}}, "none")
+    assert table.rows == (("kind_options.mine", "recall between 2, hard yes"),)
 
 
 def test_changed_fields_show_was_and_is() -> None:

@@ -8,6 +8,8 @@ from soakproof.judge.finding import Finding, Outcome
 from soakproof.judge.identity import Comparison, compare, same_run
 from soakproof.judge.rules import Policy
 
+_TOLD = 3  # differences that a finding names
+
 
 def set_beside(
     evidence: Evidence, policy: Policy, baseline: Evidence | None
@@ -19,11 +21,16 @@ def set_beside(
     compared = compare(evidence, baseline, policy.roles)
     against = _unfit(evidence, baseline)
     if not against and not compared.comparable:
-        told = "; ".join((*compared.differ, *compared.unknown))
+        told = _first([*compared.differ, *compared.unknown])
         against = f"not comparable: {told}. A policy can move a field's role: [identity] noted = [...]"
     outcome = Outcome.INCONCLUSIVE if against else Outcome.PASS
     answer = f"{baseline.id}: {against}." if against else _comparable(baseline, policy, compared)
     return compared, None if against else baseline, (_finding(outcome, answer),)
+
+
+def _first(differences: list[str]) -> str:
+    more = len(differences) - _TOLD
+    return "; ".join(differences[:_TOLD]) + (f"; and {more} more, which the report lists" if more > 0 else "")
 
 
 def _comparable(baseline: Evidence, policy: Policy, compared: Comparison) -> str:

@@ -37,7 +37,7 @@ class Comparison:
     differ: tuple[str, ...] = ()  # ``same`` fields that differ, in words
     unknown: tuple[str, ...] = ()  # ``same`` fields that only one run tells, in words
     remarks: tuple[str, ...] = ()  # ``same`` fields that neither run tells
-    changed: tuple[dict[str, Any], ...] = ()  # under test and noted: field, role, was, is
+    changed: tuple[dict[str, Any], ...] = ()  # every field that differs: field, role, was, is
 
     @property
     def comparable(self) -> bool:
@@ -205,6 +205,13 @@ FIELDS: tuple[Field, ...] = (
 )
 
 
+_OPAQUE = ("digest", "digest_of_ends", "content", "machine")  # ways whose values say nothing to a reader
+_NAMES: Mapping[str, Reader] = {
+    "plan": _at("plan", "name"),
+    "model": _first(_model_file, _at("target", "model_resolved")),
+}
+
+
 def identity(evidence: Evidence) -> dict[str, Any]:
     """Every field that the run tells, by the surest way it tells it."""
     return {f.name: v for f in FIELDS if _told(v := _first(*f.ways.values())(evidence.run))}
@@ -222,10 +229,12 @@ def compare(run: Evidence, baseline: Evidence, moved: Mapping[str, Role]) -> Com
         if _equal(now, was, one.close):
             if role == "same" and not _told(now):
                 remarks.append(f"{one.name}: told by neither run")
-        elif role != "same":
-            changed.append({"field": one.name, "role": role, "was": _or_unknown(was), "is": _or_unknown(now)})
-        elif _told(now) and _told(was):
-            differ.append(f"{one.name}{f' ({way})' if len(one.ways) > 1 else ''}: {_difference(was, now)}")
+            continue
+        changed.append({"field": one.name, "role": role, "was": _or_unknown(was), "is": _or_unknown(now)})
+        if role != "same":
+            continue
+        if _told(now) and _told(was):
+            differ.append(_difference(one.name, way, was, now, baseline.run, run.run))
         else:
             unknown.append(f"{one.name}: told by {'this run' if _told(now) else 'the baseline'} only")
     return Comparison(tuple(differ), tuple(unknown), tuple(remarks), tuple(changed))
@@ -252,12 +261,19 @@ def _or_unknown(value: Any) -> Any:
     return value if _told(value) else "unknown"
 
 
-def _difference(was: Any, now: Any) -> str:
-    """Both values in words; of two tables, the entries that differ."""
+def _difference(name: str, way: str, was: Any, now: Any, before: Run, after: Run) -> str:
+    """Both values in words: of two tables, the entries that differ; of two digests or documents, their names.
+
+    The report's table of what changed has the values themselves.
+    """
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         names = sorted(str(k) for k in {*was, *now} if was.get(k) != now.get(k))
-        return f"{plain(', '.join(names[:5]))}{' and others' if len(names) > 5 else ''} differ"
-    return f"{plain(was, 60)} then, {plain(now, 60)} now"
+        return f"{name}: {plain(', '.join(names[:5]))}{' and others' if len(names) > 5 else ''} differ"
+    if way not in _OPAQUE:
+        return f"{name}: {plain(now, 60)}, not {plain(was, 60)}"
+    called = _NAMES.get(name, _first())
+    is_, was_ = called(after), called(before)
+    return f"another {name} ({plain(is_, 60)}, not {plain(was_, 60)})" if is_ != was_ else f"another {name}"
 
 
 def same_run(evidence: Evidence, baseline: Evidence) -> bool:

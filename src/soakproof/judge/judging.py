@@ -38,7 +38,9 @@ def judge(
     )
     functional = "functional" in policy.rules and policy.rules["functional"].critical
     findings = (
-        *raw_findings(evidence.raw, evidence.run, reconsidered, functional=functional),
+        *raw_findings(
+            evidence.raw, evidence.run, reconsidered, functional=functional, recovered=evidence.recovered
+        ),
         *entry_findings(reconsidered, evidence.raw),
         *_integrity(evidence),
         *about_baseline,

@@ -42,23 +42,28 @@ def raw_findings(
     reconsidered: Iterable[Reconsidered],
     *,
     functional: bool,
+    recovered: bool = False,
 ) -> tuple[Finding, ...]:
     """The raw outcome and each raw threshold as findings; a reconsidered failure decides nothing.
 
-    ``functional``: whether an adjudicator of the policy judges the checks and exchanges again. If none
-    does, their raw failures count here.
+    ``functional``: whether an adjudicator that decides judges the checks and exchanges again. If none
+    does, their raw failures count here. ``recovered``: whether the run was sealed after its process had died.
     """
     if raw is None:
-        state = run.get("state")
-        why = (
-            "it was killed, or still runs"
-            if state in (None, "preparing", "running")
-            else f"its state is {state}"
-        )
-        return (_outcome(Outcome.INCONCLUSIVE, f"The run has no raw outcome: {why}."),)
+        return (_outcome(Outcome.INCONCLUSIVE, f"The run has no raw outcome: {_unjudged(run, recovered)}."),)
     entries = {r.threshold: r for r in reconsidered if r.applied or r.undecided}
     found = [_threshold(t, entries.get(str(t.get("name")))) for t in thresholds(raw)]
     return (_whole(raw, found, functional), *found)
+
+
+def _unjudged(run: Mapping[str, Any], recovered: bool) -> str:
+    """Why a run has no outcome of its own."""
+    state = run.get("state")
+    if recovered:
+        return "it was killed before it could judge itself, and what it left was sealed later"
+    return (
+        "it was killed, or still runs" if state in (None, "preparing", "running") else f"its state is {state}"
+    )
 
 
 def _whole(raw: Mapping[str, Any], found: list[Finding], functional: bool) -> Finding:
@@ -72,7 +77,7 @@ def _whole(raw: Mapping[str, Any], found: list[Finding], functional: bool) -> Fi
         return _outcome(Outcome.ERROR, f"The run could not be carried out{reason}.", fault="ours")
     if outcome != "failed":
         return _outcome(Outcome.INCONCLUSIVE, f"The raw outcome is {outcome!r}, which says nothing.")
-    return _failed(list(_failures(raw)), any(f.outcome is Outcome.FAIL for f in found), functional)
+    return _failed(list(failed_beside(raw)), any(f.outcome is Outcome.FAIL for f in found), functional)
 
 
 def _failed(failures: list[str], by_threshold: bool, functional: bool) -> Finding:
@@ -80,23 +85,25 @@ def _failed(failures: list[str], by_threshold: bool, functional: bool) -> Findin
         told = f"The run itself failed: {', '.join(failures)}."
         if functional:
             return _outcome(Outcome.FAIL, f"{told} Each is judged again by functional.", critical=False)
-        return _outcome(Outcome.FAIL, f"{told} No adjudicator of this policy judges them again.")
+        return _outcome(Outcome.FAIL, f"{told} No adjudicator that decides judges them again.")
     if by_threshold:
         return _outcome(Outcome.FAIL, "The run itself failed, by its thresholds alone.", critical=False)
     return _outcome(Outcome.INCONCLUSIVE, "The run says that it failed, and names no failure.")
 
 
-def _failures(raw: Mapping[str, Any]) -> Iterator[str]:
-    """Raw failures other than thresholds, in words."""
+def failed_beside(raw: Mapping[str, Any]) -> Iterator[str]:
+    """Raw failures other than thresholds, in words: ``57 x roll.order``, ``3 failed exchanges (3 stall)``."""
     for name, counts in sorted(_mapping(raw.get("checks")).items()):
         if _count(counts, "fail"):
             yield f"{_count(counts, 'fail')} x {name}"
     failed = _count(raw.get("exchanges"), "fail")
     if failed:
-        yield f"{failed} failed exchanges"
+        classes = _mapping(_mapping(raw.get("exchanges")).get("by_failure"))
+        told = ", ".join(f"{_count(classes, name)} {plain(name, 40)}" for name in sorted(classes))
+        yield f"{counted(failed, 'failed exchange')}{f' ({told})' if told else ''}"
     for kind, ends in sorted(_mapping(raw.get("iterations")).items()):
         if _count(ends, "broken"):
-            yield f"{_count(ends, 'broken')} broken iterations of {kind}"
+            yield f"{counted(_count(ends, 'broken'), 'broken iteration')} of {kind}"
 
 
 def _mappings(value: Any) -> tuple[Mapping[str, Any], ...]:
@@ -140,13 +147,22 @@ def _told(told: Mapping[str, Any], entry: Reconsidered | None) -> str:
     outcome, failed = outcome_of(told), failed_of(told)
     reason = plain(told.get("reason") or "")
     if outcome is Outcome.PASS:
-        return "It was kept."
+        return f"It was kept{_seen(told)}."
     if outcome is Outcome.INCONCLUSIVE:
         return f"It could not be judged: {reason or 'no reason is told'}."
     count = f": {counted(failed, 'failure')}" if failed else ""
     return f"It failed{count}{f' ({reason})' if reason else ''}." + (
         f" The failure stands; {_RECONSIDERED[entry.applied]}." if entry else ""
     )
+
+
+def _seen(told: Mapping[str, Any]) -> str:
+    """What the run observed of a threshold, and how many it looked at."""
+    observed, n = _number(told.get("observed")), _number(told.get("n"))
+    if observed is None:
+        return ""
+    value = f"{observed:,.4g} {plain(told.get('unit') or '', 30)}".rstrip()
+    return f": {value} observed{'' if n is None else f', n {n:,.0f}'}"
 
 
 def _outcome(outcome: Outcome, answer: str, *, critical: bool = True, fault: str = "") -> Finding:

@@ -37,7 +37,7 @@ def versions_table(verdict: Verdict, evidence: Evidence) -> Table:
 
 
 def changed_table(changed: Iterable[Mapping[str, Any]], baseline: str | None) -> Table:
-    """Identity fields that differ from the baseline."""
+    """Identity fields that differ from the baseline, those that had to be the same included."""
     columns = (Column("Field"), Column("Role"), Column("Baseline"), Column("This run"))
     rows = tuple(
         (str(c.get("field", "")), str(c.get("role", "")), value(c.get("was")), value(c.get("is")))
@@ -63,13 +63,15 @@ def _leaves(document: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, Any
 
 
 def value(found: Any, name: str = "") -> str:
-    """A value of a document in words."""
+    """A value of a document in words; what is inside it is told in the same way."""
     if found is None or found == "":
         return "unknown"
     if isinstance(found, bool):
         return "yes" if found else "no"
     if isinstance(found, (list, tuple)):
-        return " ".join(str(item) for item in found) or "none"
+        return " ".join(value(item) for item in found) or "none"
+    if isinstance(found, Mapping):
+        return ", ".join(f"{key} {value(inner, str(key))}" for key, inner in found.items()) or "none"
     if isinstance(found, (int, float)) and name.endswith("_bytes"):
         return quantity(found, "bytes")
     return str(found)

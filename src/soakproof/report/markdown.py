@@ -47,6 +47,8 @@ def _lines(page: Page) -> Iterator[str]:
 def _raw(page: Page) -> Iterator[str]:
     raw = page.raw
     yield from ("", "## Raw outcome", "", f"**{markdown(raw.outcome)}**: {markdown(raw.sentence)}.", "")
+    if raw.failed:
+        yield from (*(f"- failed: {markdown(told)}" for told in raw.failed), "")
     yield from _table(raw.thresholds)
     for failed in raw.failures:
         yield from ("", _failures(failed))
@@ -75,7 +77,7 @@ def _entry(entry: Reconsidered) -> Iterator[str]:
 
 
 def _group(group: Group) -> Iterator[str]:
-    note = "" if group.decides else " (cannot decide the verdict)"
+    note = f" ({group.note})" if group.note else ""
     yield from ("", f"### {markdown(group.adjudicator)}: {group.outcome}{note}")
     if group.question:
         yield from ("", f"*{markdown(group.question)}*")
@@ -84,7 +86,8 @@ def _group(group: Group) -> Iterator[str]:
 
 
 def _finding(finding: Finding, question: str) -> Iterator[str]:
-    yield f"**{finding.outcome} · {markdown(finding.subject)}**: {markdown(finding.answer)}"
+    beside = "" if finding.critical else " (cannot decide)"
+    yield f"**{finding.outcome}{beside} · {markdown(finding.subject)}**: {markdown(finding.answer)}"
     if question:
         yield f"*{markdown(question)}*"
     if not is_plain(finding):

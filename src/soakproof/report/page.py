@@ -3,10 +3,11 @@
 Texts here are as they were recorded, hostile ones included; each renderer neutralises what it prints.
 """
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from soakproof.judge.finding import Finding, Outcome, Reconsidered
+from soakproof.judge.finding import WORST_FIRST, Finding, Outcome, Reconsidered
 
 Style = Literal["text", "number", "code", "outcome"]
 
@@ -45,11 +46,12 @@ class Raw:
     sentence: str
     thresholds: Table
     failures: tuple[RawFailures, ...]
+    failed: tuple[str, ...] = ()  # everything that failed, in words: thresholds, checks, exchanges, scenarios
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One adjudicator's findings, the worst first."""
+    """One adjudicator's findings. ``outcome`` is that of those which decide; of all, where none does."""
 
     adjudicator: str
     outcome: Outcome
@@ -63,8 +65,17 @@ class Group:
 
     @property
     def decides(self) -> bool:
-        """Whether a finding of this outcome is one that the verdict rests on."""
-        return any(f.critical and f.outcome is self.outcome for f in self.findings)
+        """Whether any of its findings is one that the verdict rests on."""
+        return any(f.critical for f in self.findings)
+
+    @property
+    def note(self) -> str:
+        """What its outcome does not tell: findings other than PASS that decide nothing."""
+        if not self.decides:
+            return "cannot decide the verdict"
+        beside = Counter(f.outcome for f in self.findings if not f.critical)
+        told = ", ".join(f"{beside[o]} {o}" for o in WORST_FIRST if beside[o] and o is not Outcome.PASS)
+        return f"beside it {told} that cannot decide the verdict" if told else ""
 
 
 @dataclass(frozen=True, slots=True)

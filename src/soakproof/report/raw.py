@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from soakproof.judge.finding import Reconsidered, Verdict
-from soakproof.judge.rawfindings import failed_of, failures_of, thresholds
+from soakproof.judge.rawfindings import failed_beside, failed_of, failures_of, thresholds
 from soakproof.judge.telling import counted
 from soakproof.quantities import KNOWN
 from soakproof.report.page import Column, Raw, RawFailures, Table
@@ -18,9 +18,9 @@ _WORDS = {
     "error": "The run could not be carried out",
 }
 _COLUMNS = (
+    Column("Raw outcome", "outcome"),
     Column("Threshold"),
     Column("As written", "code"),
-    Column("Raw outcome", "outcome"),
     Column("Observed", "number"),
     Column("n", "number"),
     Column("Failures", "number"),
@@ -40,15 +40,26 @@ def raw_section(verdict: Verdict) -> Raw:
     rows = tuple(_row(t, overruled.get(str(t.get("name")))) for t in told)
     table = Table(_COLUMNS, rows, "The plan has no raw thresholds.")
     failures = tuple(_failures(t) for t in told if t.get("failures"))
-    return Raw(outcome.upper(), _sentence(raw, outcome, told), table, failures)
+    failed = (*_failed_thresholds(told), *failed_beside(raw))
+    return Raw(outcome.upper(), _sentence(raw, outcome, told), table, failures, failed)
+
+
+def _failed_thresholds(told: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Those that were not kept: a threshold that could not be measured fails a run too."""
+    words = {"fail": "", "unknown": " could not be measured"}
+    return tuple(
+        f"threshold {t.get('name')}{words[outcome]}"
+        for t in told
+        if (outcome := str(t.get("outcome"))) in words
+    )
 
 
 def _row(threshold: Mapping[str, Any], entry: Reconsidered | None) -> tuple[str, ...]:
     n = threshold.get("n")
     return (
+        str(threshold.get("outcome", "unknown")),
         str(threshold.get("name", "")),
         str(threshold.get("that", "")),
-        str(threshold.get("outcome", "unknown")),
         quantity(threshold.get("observed"), str(threshold.get("unit") or "")),
         "unknown" if n is None else f"{n:,}",
         _failed(threshold),

@@ -1,32 +1,29 @@
 """A verdict as a table for a terminal: bounded in width, with nothing in it that could drive the terminal."""
 
-import re
 from collections.abc import Sequence
-from textwrap import wrap
-
-from tabulate import tabulate
 
 from soakproof.judge.finding import Finding, Outcome, Verdict
 from soakproof.report.raw import raw_section
-from soakproof.report.verdicts import groups, overruled, sentence
+from soakproof.report.verdicts import overruled, ranked, sentence
 from soakproof.report.visible import line
+from soakproof.tables import fitted, paragraph
 
-_HEADS = ("adjudicator", "subject", "outcome", "answer", "n")
 _COLOURS = {"PASS": 32, "CLEAN": 32, "FAIL": 31, "FAILED": 31, "ERROR": 35, "INCONCLUSIVE": 33}
-_FIXED = (16, 28, 12, 9)  # adjudicator, subject, outcome, n: the widest they become
-_GAP = 2  # between two columns
-_PADDING = 2  # that tabulate gives a head
-_COLOUR = re.compile(r"\x1b\[\d+m")
+_MOST = {"adjudicator": 16, "subject": 28, "finding": 24, "threshold": 16, "n": 9, "failures": 9}  # columns
+_NARROW = 100  # below it a finding's name stands in one column, and its answer alone tells how many
 LEAST, WIDTH = 80, 110
+BESIDE = "Outcomes in brackets cannot decide the verdict."
 
 
 def terminal_table(verdict: Verdict, *, width: int = WIDTH, colour: bool = False) -> str:
-    """The raw outcome, what overruled it, the findings and the verdict, at most ``width`` columns wide
-    (80 at the least, for characters of one column). ``colour`` adds ANSI colours to outcomes.
+    """The raw outcome, what failed in it, what overruled it, the findings and the verdict, at most ``width``
+    columns wide (80 at the least, for characters of one column). ``colour`` adds ANSI colours to outcomes.
     """
     width = max(width, LEAST)
     raw = raw_section(verdict)
     parts = [f"raw outcome: {_told(raw.outcome, colour)}", _wrapped(raw.sentence, width)]
+    if raw.failed:
+        parts.append(_wrapped(f"failed: {'; '.join(raw.failed)}", width))
     if raw.thresholds.rows:
         parts.append(_raw_table(raw.thresholds.rows, width, colour))
     if verdict.reconsidered:
@@ -50,37 +47,31 @@ def _entry(applied: bool, reason: str, who: str, expires: str, why_not: str) -> 
 
 
 def _raw_table(rows: Sequence[tuple[str, ...]], width: int, colour: bool) -> str:
-    """Name, source text, outcome, observed, n, failures."""
-    shown = [[_cell(r[0]), _cell(r[1]), _told(r[2], colour), _cell(r[3], 40), r[4], r[5]] for r in rows]
-    heads = ("threshold", "as written", "raw", "observed", "n", "failures")
-    return _table(shown, heads, (_FIXED[0], 0, _FIXED[2], 16, _FIXED[3], _FIXED[3]), width)
+    """Outcome, name, source text, observed, n, and failures where there are any."""
+    heads = ["raw", "threshold", "as written", "observed", "n", "failures"]
+    shown = [[_told(r[0], colour), _cell(r[1]), _cell(r[2]), _cell(r[3], 40), r[4], r[5]] for r in rows]
+    if all(r[5] in ("", "0") for r in rows):
+        heads, shown = heads[:-1], [row[:-1] for row in shown]
+    return fitted(heads, shown, width, whole=("raw",), most=_MOST)
 
 
 def _findings_table(verdict: Verdict, width: int, colour: bool) -> str:
-    rows = [
-        [_cell(g.adjudicator), _cell(f.subject, 120), _told(f.outcome, colour), _cell(f.answer, 400), _n(f)]
-        for g in groups(verdict.findings)
-        for f in g.findings
-    ]
-    return _table(rows, _HEADS, (*_FIXED[:3], 0, _FIXED[3]), width) if rows else "no findings"
+    if not verdict.findings:
+        return "no findings"
+    narrow = width < _NARROW
+    heads = (
+        ("finding", "outcome", "answer") if narrow else ("adjudicator", "subject", "outcome", "answer", "n")
+    )
+    rows = [_row(f, narrow, colour) for f in ranked(verdict.findings)]
+    table = fitted(heads, rows, width, whole=("outcome",), most=_MOST)
+    return table if all(f.critical for f in verdict.findings) else f"{table}\n\n{BESIDE}"
 
 
-def _table(rows: Sequence[Sequence[str]], heads: Sequence[str], most: Sequence[int], width: int) -> str:
-    """A table of at most ``width``; ``most`` are the columns' widest, and one that is 0 takes the rest."""
-    widest = [max(len(_COLOUR.sub("", text)) for text in column) for column in zip(*rows, strict=True)]
-    taken = [
-        max(min(found, limit), len(head) + _PADDING) if limit else 0
-        for head, found, limit in zip(heads, widest, most, strict=True)
-    ]
-    rest = width - sum(taken) - _GAP * (len(most) - 1)
-    widths = [limit or rest for limit in taken]
-    shown = [[_folded(text, limit) for text, limit in zip(row, widths, strict=True)] for row in rows]
-    return tabulate(shown, headers=heads, tablefmt="simple", disable_numparse=True)
-
-
-def _folded(text: str, width: int) -> str:
-    """The text on lines of at most ``width``; an outcome with its colour is one line already."""
-    return text if "\x1b" in text else "\n".join(wrap(text, width))
+def _row(finding: Finding, narrow: bool, colour: bool) -> list[str]:
+    name = [_cell(finding.adjudicator), _cell(finding.subject, 120)]
+    told = _told(finding.outcome, colour) if finding.critical else f"({finding.outcome})"
+    answer = _cell(finding.answer, 400)
+    return [" ".join(name), told, answer] if narrow else [*name, told, answer, _n(finding)]
 
 
 def _n(finding: Finding) -> str:
@@ -94,7 +85,7 @@ def _cell(text: str, limit: int = 200) -> str:
 
 
 def _wrapped(text: str, width: int) -> str:
-    return "\n".join(wrap(line(text), width, break_on_hyphens=False))
+    return paragraph(line(text), width)
 
 
 def _told(outcome: str | Outcome, colour: bool) -> str:

@@ -79,9 +79,9 @@ def checks_table(evidence: Evidence) -> Table:
     order = kinds(evidence)
     keys = sorted(counts, key=lambda k: (*(not counts[k][o] for o in _BAD), _place(order, k[0]), k))
     columns = (
+        Column("Outcome", "outcome"),
         Column("Kind"),
         Column("Check"),
-        Column("Outcome", "outcome"),
         *(Column(head, "number") for head in ("Pass", "Fail", "Unknown", "Known limit")),
         Column("Grades"),
     )
@@ -96,7 +96,7 @@ def _place(order: tuple[str, ...], kind: str) -> int:
 def _check_row(kind: str, name: str, counts: Counter[str], grades: Counter[str]) -> tuple[str, ...]:
     outcome = next((o for o in _BAD if counts[o]), "pass")
     told = [f"{counts[o]:,}" for o in ("pass", "fail", "unknown", KNOWN)]
-    return (kind, name, outcome, *told, ", ".join(f"{n:,} {grade}" for grade, n in sorted(grades.items())))
+    return (outcome, kind, name, *told, ", ".join(f"{n:,} {grade}" for grade, n in sorted(grades.items())))
 
 
 def compared_table(evidence: Evidence, baseline: Evidence | None, unfit: str = "") -> Table:

@@ -1,40 +1,65 @@
 """The verdict's own part of a report: what overruled the raw outcome, and the findings in order. No I/O."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
 from soakproof.judge.finding import WORST_FIRST, Figure, Finding, Outcome, Verdict, merge
 from soakproof.judge.telling import counted
 from soakproof.report.page import Group
 from soakproof.report.quantity import NOT_MEASURED, change, quantity
 
+_NAMED = 4  # findings of one outcome that the sentence names
+_FAILED = (Outcome.FAIL, Outcome.ERROR)
+
 
 def groups(findings: Iterable[Finding]) -> tuple[Group, ...]:
-    """Findings by adjudicator; the worst adjudicator and the worst finding first, else as given."""
+    """Findings by adjudicator, both in the order of `rank`, else as given."""
     by_name: dict[str, list[Finding]] = {}
     for finding in findings:
         by_name.setdefault(finding.adjudicator, []).append(finding)
-    made = [Group(name, merge(f.outcome for f in found), _sorted(found)) for name, found in by_name.items()]
-    return tuple(sorted(made, key=lambda group: (WORST_FIRST.index(group.outcome), not group.decides)))
+    made = [_group(name, found) for name, found in by_name.items()]
+    return tuple(sorted(made, key=lambda group: rank(group.findings[0])))
 
 
-def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda f: (WORST_FIRST.index(f.outcome), not f.critical)))
+def _group(name: str, found: Sequence[Finding]) -> Group:
+    decide = [f.outcome for f in found if f.critical] or [f.outcome for f in found]
+    return Group(name, merge(decide), ranked(found))
+
+
+def rank(finding: Finding) -> tuple[bool, int, bool]:
+    """Where a finding stands: what failed, then what decides, then what cannot; the worst first."""
+    failed = finding.outcome in _FAILED
+    return not failed and not finding.critical, WORST_FIRST.index(finding.outcome), not finding.critical
+
+
+def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings in the order of `rank`, else as given."""
+    return tuple(sorted(findings, key=rank))
 
 
 def sentence(verdict: Verdict) -> str:
-    """What the verdict rests on, in numbers."""
+    """What the verdict rests on, in numbers, with the names of what is no PASS and decides, or failed."""
     if not verdict.findings:
         return "There are no findings, so nothing could be concluded."
-    decide, beside = (Counter(f.outcome for f in verdict.findings if f.critical is c) for c in (True, False))
+    decide, beside = ([f for f in verdict.findings if f.critical is c] for c in (True, False))
     adjudicators = counted(len({f.adjudicator for f in verdict.findings}), "adjudicator")
     note = f"; {_tally(beside)} that cannot decide it" if beside else ""
     total = counted(len(verdict.findings), "finding")
     return f"{total} of {adjudicators}: {_tally(decide) or 'none decides'}{note}."
 
 
-def _tally(counts: Mapping[Outcome, int]) -> str:
-    return ", ".join(f"{counts[o]} {o}" for o in WORST_FIRST if counts[o])
+def _tally(findings: Sequence[Finding]) -> str:
+    """``1 FAIL (slots released), 34 PASS``."""
+    told = []
+    for outcome in WORST_FIRST:
+        found = [f for f in findings if f.outcome is outcome]
+        named = [f for f in found if outcome in _FAILED or (f.critical and outcome is not Outcome.PASS)]
+        told += [f"{len(found)} {outcome}{f' ({_names(named)})' if named else ''}"] if found else []
+    return ", ".join(told)
+
+
+def _names(findings: Sequence[Finding]) -> str:
+    shown = ", ".join(f"{f.adjudicator} {f.subject}" for f in findings[:_NAMED])
+    return f"{shown} and {len(findings) - _NAMED} more" if len(findings) > _NAMED else shown
 
 
 def overruled(verdict: Verdict) -> str:
