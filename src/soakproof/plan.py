@@ -205,6 +205,7 @@ def _is_about(threshold: Threshold, kinds: Collection[Kind]) -> bool:
 
 
 MOST_USERS = 10_000
+SLOTS_FLOOR = Seconds(2)  # no faster: see `slots_every`
 _LONGEST = Seconds(366 * 24 * 3600)
 _KIND = re.compile(r"[\w-]{1,60}")
 
@@ -217,7 +218,8 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
         raise UsageError(f"{where}: seed: expected a number of at most 64 bits, found {document.seed}")
     above_0 = {"duration": document.duration, "watch: interval": document.watch.interval}
     above_0 |= {f"bounds: {f.name}": getattr(document.bounds, f.name) for f in dataclasses.fields(Bounds)}
-    from_0 = {"drain": document.drain, "watch: slots_every": document.watch.slots_every}
+    above_0["watch: slots_every"] = document.watch.slots_every
+    from_0 = {"drain": document.drain}
     per_1000 = "bounds: first_token_per_1000"
     from_0[per_1000] = above_0.pop(per_1000)
     from_0 |= {"[short]: drain": document.short.drain} if document.short.drain is not None else {}
@@ -225,6 +227,11 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
         if seconds > _LONGEST or (not seconds and name in above_0):
             expected = f"expected {'more than 0s, and ' if name in above_0 else ''}at most 366 days"
             raise UsageError(f"{where}: {name}: {expected}, found {seconds:g} s")
+    if document.watch.slots_every < SLOTS_FLOOR:
+        raise UsageError(
+            f"{where}: watch: slots_every: expected {SLOTS_FLOOR:g} s or more, found {document.watch.slots_every:g} s",
+            "asked faster, llama.cpp does not notice clients that leave before their first token",
+        )
     for name in document.mix:
         if not _KIND.fullmatch(name):
             raise UsageError(

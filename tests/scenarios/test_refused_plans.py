@@ -35,6 +35,7 @@ def refused(folder: Path, text: str) -> str:
         *("users = 0", "users = -1", "users = 100000", f"seed = {2**63}", f"seed = {10**30}", "seed = -1e3"),
         *('drain = "999999999 h"', 'bounds.connect = "0s"', 'bounds.total = "0s"', "bounds.total = inf"),
         *('bounds.between_tokens = "0s"', 'watch.interval = "0s"', 'watch.slots_every = "99999999 h"'),
+        'watch.slots_every = "1s"',
         *('kind.isolation.words = "many"', "kind.isolation = 5", f"x = {'[' * 2000}{']' * 2000}"),
     ],
 )

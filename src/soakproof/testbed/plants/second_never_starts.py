@@ -12,19 +12,22 @@ class SecondNeverStarts(Plant):
     modelled_on = "https://github.com/orbi-build/orbi/issues/233"
     plan = """
 [bounds]
-first_token = "3s"
+first_token = "9s"
 first_token_per_1000 = "1s"
+[watch]
+slots_every = "2s"
 [mix]
 isolation = 1
 """
     policy = """
-[adjudicator.slots]
-required = false
-idle = "1s"
+[adjudicator.scheduling]
+idle = "2s"
 """
-    seconds = 5
-    fires = (Fires("functional: exchanges: headers_timeout", grade="headers_timeout"),)
-    may_fire = ("slots: scheduled",)  # needs three looks at idle slots within the wait
+    seconds = 8
+    fires = (
+        Fires("functional: exchanges: headers_timeout", grade="headers_timeout"),
+        Fires("scheduling: lost"),
+    )
 
     async def instead(self, call: Call) -> Raw | None:
         if all(other is call or other.left for other in self.calls):
