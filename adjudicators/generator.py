@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from soakproof.judge import (
     NS,
@@ -18,7 +19,9 @@ from soakproof.judge import (
     plain,
     upper,
 )
-from soakproof.records import Sample
+from soakproof.records import Exchange, Sample
+
+TOUCHED = 0.1  # of an exchange's time: lags that add up to less do not change what is read from it
 
 
 @dataclass(frozen=True)
@@ -26,14 +29,21 @@ class Generator(Adjudicator):
     """Was the tester itself the bottleneck?
 
     ``cpu`` is a share of one core, which is all that one load process can use; it is compared with the 90th
-    percentile of the samples, ``lag`` with the 99th of each second's greatest event-loop lag, ``lag_max``
-    with the greatest of all. ``slip`` bounds the 99th percentile of how late requests were sent.
+    percentile of the samples. A second is late when its greatest event-loop lag is above ``lag``, and an
+    exchange is touched when such lags while it was in flight add up to more than a tenth of its time: what
+    was timed then is less sure, and the rest is not. So a run is void by how much of it that was: more than
+    ``late`` of its seconds, ``touched`` of its exchanges, or ``slipped`` of its requests sent more than
+    ``slip`` after they were due. One such moment alone voids none, as it says nothing of the rest, unless the
+    tester was deaf for longer than ``lag_max``: the bounds of a stream come near then.
     """
 
     cpu: Ratio = Ratio(0.85)
     lag: Seconds = Seconds(0.5)
     lag_max: Seconds = Seconds(5)
+    late: Ratio = Ratio(0.05)
+    touched: Ratio = Ratio(0.1)
     slip: Seconds = Seconds(1)
+    slipped: Ratio = Ratio(0.05)
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         by_node: dict[str, list[Sample]] = {}
@@ -42,28 +52,35 @@ class Generator(Adjudicator):
         if not by_node:
             yield finding(self, "load", Outcome.INCONCLUSIVE, "The tester left no samples of itself.")
         for node, samples in by_node.items():
-            yield self._node(node, samples)
+            yield self._node(evidence, node, samples)
         yield self._slip(evidence)
         yield from self._faults(evidence)
 
-    def _node(self, node: str, samples: Sequence[Sample]) -> Finding:
+    def _node(self, evidence: Evidence, node: str, samples: Sequence[Sample]) -> Finding:
         cpu, lags = _values(samples, "cpu_percent"), _values(samples, "loop_lag_max_ms")
         waiting, in_flight = _values(samples, "permits_waiting"), _values(samples, "in_flight")
+        late = [s for s in samples if _lag_s(s) > self.lag]
+        sent = [e for e in evidence.exchanges if e.node == node]
+        touched = [e for e in sent if _late_for(e, late) > TOUCHED * (e.done_ns - e.sent_ns) / NS]
+        some = len(late) > 1  # one moment says nothing of the rest
         measured = (
-            ("CPU p90", upper(cpu, 90) if cpu else None, self.cpu * 100, "%"),
-            ("loop lag p99", upper(lags, 99) if lags else None, self.lag * 1000, "ms"),
-            ("loop lag max", max(lags, default=None), self.lag_max * 1000, "ms"),
+            ("CPU p90", upper(cpu, 90) if cpu else None, self.cpu * 100, "%", True),
+            ("loop lag max", max(lags, default=None), self.lag_max * 1000, "ms", True),
+            ("the share of late seconds", _percent(len(late), len(lags)), self.late * 100, "%", some),
+            ("that of exchanges touched", _percent(len(touched), len(sent)), self.touched * 100, "%", some),
         )
         over = [
-            f"{name} is {value:.4g} {unit}" for name, value, limit, unit in measured if _above(value, limit)
+            f"{name} is {value:.4g} {unit}"
+            for name, value, limit, unit, counts in measured
+            if counts and value is not None and value > limit
         ]
-        missing = [name for name, value, _, _ in measured if value is None]
+        missing = [name for name, value in (("CPU", cpu), ("event-loop lag", lags)) if not value]
         if over:
             answer = f"The tester itself was too slow, so nothing it timed is sure: {', '.join(over)}."
         elif missing:
             answer = f"Not known: {', '.join(missing)}."
         else:
-            answer = "The tester kept up."
+            answer = _kept_up(late, touched)
         return finding(
             self,
             node,
@@ -71,14 +88,17 @@ class Generator(Adjudicator):
             answer,
             figures=(
                 *(
-                    Figure(name=name, value=value, unit=unit, n=len(samples))
-                    for name, value, _, unit in measured
+                    Figure(name=name.removeprefix("the "), value=value, unit=unit, n=len(samples))
+                    for name, value, _, unit, _ in measured[:3]
                 ),
+                Figure(name="exchanges touched", value=len(touched), n=len(sent)),
                 Figure(name="most in flight", value=max(in_flight, default=None), n=len(in_flight)),
                 Figure(name="most waiting for a permit", value=max(waiting, default=None), n=len(waiting)),
             ),
-            limit=", ".join(f"{name} at most {limit:.4g} {unit}" for name, _, limit, unit in measured),
+            limit=f"a lag of {self.lag * 1000:g} ms; "
+            + ", ".join(f"{name} at most {limit:.4g} {unit}" for name, _, limit, unit, _ in measured),
             limit_source="policy",
+            exchanges=ids(touched),
             fault="ours" if over else "",
         )
 
@@ -102,25 +122,25 @@ class Generator(Adjudicator):
         late = [(e, (e.sent_ns - e.due_ns) / NS) for e in evidence.exchanges]
         p99 = upper([seconds for _, seconds in late], 99) if late else None
         slipped = [e for e, seconds in late if seconds > self.slip]
-        outcome = Outcome.INCONCLUSIVE if p99 is None or p99 > self.slip else Outcome.PASS
+        void = _moments(slipped) > 1 and len(slipped) > self.slipped * len(late)
+        outcome = Outcome.INCONCLUSIVE if p99 is None or void else Outcome.PASS
         if p99 is None:
             answer = "No request was sent."
         else:
-            kept = (
-                "The schedule was kept" if outcome is Outcome.PASS else "The tester did not keep its schedule"
-            )
+            kept = "The tester did not keep its schedule" if void else "The schedule was kept"
+            but = f"; {len(slipped)} later than {self.slip:g} s" if slipped else ""
             slip = f"within {p99:.3g} s of when" if p99 >= 0.001 else "the moment that"
-            answer = f"{kept}: 99 % of {len(late)} requests were sent {slip} they were due."
+            answer = f"{kept}: 99 % of {len(late)} requests were sent {slip} they were due{but}."
         return finding(
             self,
             "schedule",
             outcome,
             answer,
             figures=(Figure(name="send delay p99", value=p99, unit="s", n=len(late)), *_totals(evidence)),
-            limit=f"{self.slip:g} s",
+            limit=f"{self.slipped:.0%} later than {self.slip:g} s",
             limit_source="policy",
             exchanges=ids(slipped),
-            fault="ours" if slipped and outcome is not Outcome.PASS else "",
+            fault="ours" if void else "",
         )
 
 
@@ -138,5 +158,35 @@ def _values(samples: Sequence[Sample], name: str) -> list[float]:
     return [float(v) for v in found if isinstance(v, (int, float)) and not isinstance(v, bool)]
 
 
-def _above(value: float | None, limit: float) -> bool:
-    return value is not None and value > limit
+def _lag_s(sample: Sample) -> float:
+    """Seconds; 0 for a sample that does not tell, which is looked at elsewhere."""
+    return max(_values([sample], "loop_lag_max_ms"), default=0.0) / 1000
+
+
+def _late_for(exchange: Exchange, late: Sequence[Sample]) -> float:
+    """Seconds of lag that may have been in an exchange's times. A sample tells of the second before it."""
+    return sum(
+        lag
+        for s in late
+        if (lag := _lag_s(s)) and s.t_ns - (1 + lag) * NS < exchange.done_ns and exchange.sent_ns < s.t_ns
+    )
+
+
+def _kept_up(late: Sequence[Sample], touched: Sequence[Exchange]) -> str:
+    if not late:
+        return "The tester kept up."
+    worst, times = max(_lag_s(s) for s in late), counted(len(touched), "exchange")
+    seconds = counted(len(late), "second")
+    return (
+        f"The tester kept up but for {seconds} (worst lag {worst:.2g} s); the times of {times} are less sure."
+    )
+
+
+def _moments(late: Sequence[Exchange]) -> int:
+    """How often requests were late: those that left together waited for the same thing."""
+    sent = sorted(e.sent_ns for e in late)
+    return sum(after - before > NS / 2 for before, after in pairwise(sent)) + bool(sent)
+
+
+def _percent(some: int, of: int) -> float | None:
+    return 100 * some / of if of else None

@@ -17,8 +17,9 @@ def test_a_tester_that_kept_up_passes() -> None:
     assert {f.outcome for f in found.values()} == {Outcome.PASS}
     assert [(f.name, f.value) for f in found["load"].figures] == [
         ("CPU p90", 12.0),
-        ("loop lag p99", 3.0),
         ("loop lag max", 3.0),
+        ("share of late seconds", 0.0),
+        ("exchanges touched", 0.0),
         ("most in flight", 2.0),
         ("most waiting for a permit", 2.0),
     ]
@@ -28,7 +29,7 @@ def test_a_tester_that_kept_up_passes() -> None:
     ("values", "words"),
     [
         ({"cpu_percent": lambda t: 99.0 if t < 20 else 5.0}, "CPU p90 is 99 %"),
-        ({"loop_lag_max_ms": lambda t: 600.0 if t < 2 else 1.0}, "loop lag p99 is 600 ms"),
+        ({"loop_lag_max_ms": lambda t: 600.0 if 50 <= t < 56 else 1.0}, "the share of late seconds is 6 %"),
         ({"loop_lag_max_ms": lambda t: 6000.0 if t < 1 else 1.0}, "loop lag max is 6000 ms"),
     ],
 )
@@ -36,6 +37,35 @@ def test_a_tester_that_was_too_slow_is_inconclusive(values, words) -> None:
     found = adjudicate("generator", evidence(exchange(), load_samples(**values)))["load"]
     assert (found.outcome, found.fault) == (Outcome.INCONCLUSIVE, "ours")
     assert found.answer == f"The tester itself was too slow, so nothing it timed is sure: {words}."
+
+
+def lag_at(*seconds: float, ms: float = 1009.0):
+    return load_samples(60, loop_lag_max_ms=lambda t: ms if t in seconds else 2.0)
+
+
+def test_one_late_second_makes_the_times_of_its_exchanges_unsure_and_no_run_void() -> None:
+    """As a run of a minute on a busy machine had it: the 99th percentile of 60 samples is their maximum."""
+    short = [exchange(f"x{i}", at=i, took=0.9) for i in range(60)]
+    long = exchange("long", at=0.0, took=60.0)
+    found = adjudicate("generator", evidence(short, long, lag_at(30.0)))["load"]
+    assert found.outcome is Outcome.PASS
+    assert "but for 1 second (worst lag 1 s)" in found.answer
+    assert 1 <= len(found.exchanges) <= 3
+    assert "x29" in found.exchanges
+    few = [exchange(f"y{i}", at=29.0, took=2.0) for i in range(4)]
+    assert adjudicate("generator", evidence(few, lag_at(30.0)))["load"].outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("sent", "outcome"),
+    [
+        ([exchange(f"x{i}", at=0.6 * i, took=0.5) for i in range(100)], Outcome.PASS),  # few of many
+        ([exchange(f"x{i}", at=0.0, took=60.0) for i in range(4)], Outcome.PASS),  # all, and a little of each
+        ([exchange(f"x{i}", at=2.0 + 27 * (i % 2), took=2.0) for i in range(8)], Outcome.INCONCLUSIVE),
+    ],
+)
+def test_late_seconds_void_a_run_by_the_exchanges_that_they_touched(sent, outcome) -> None:
+    assert adjudicate("generator", evidence(sent, lag_at(3.0, 30.0)))["load"].outcome is outcome
 
 
 def test_a_short_peak_is_not_saturation() -> None:
@@ -56,7 +86,7 @@ def test_no_samples_or_no_values_are_not_known() -> None:
     found = adjudicate("generator", evidence(exchange(), blind))["load"]
     assert (found.outcome, found.answer) == (
         Outcome.INCONCLUSIVE,
-        "Not known: CPU p90, loop lag p99, loop lag max.",
+        "Not known: CPU, event-loop lag.",
     )
 
 
@@ -64,15 +94,24 @@ def requests_with_delays(late: int, of: int):
     return [exchange(f"x{i}", due=i, at=i + (2.0 if i < late else 0.0), took=0.2) for i in range(of)]
 
 
-@pytest.mark.parametrize(("late", "outcome"), [(1, Outcome.PASS), (2, Outcome.INCONCLUSIVE)])
-def test_the_schedule_is_kept_by_99_in_a_hundred(late, outcome) -> None:
+@pytest.mark.parametrize(
+    ("late", "outcome"), [(1, Outcome.PASS), (5, Outcome.PASS), (6, Outcome.INCONCLUSIVE)]
+)
+def test_the_schedule_is_kept_by_95_in_a_hundred(late, outcome) -> None:
     found = adjudicate("generator", evidence(requests_with_delays(late, 100), load_samples()))["schedule"]
     assert found.outcome is outcome
     assert len(found.exchanges) == late
 
 
+@pytest.mark.parametrize(("apart", "outcome"), [(0.0, Outcome.PASS), (5.0, Outcome.INCONCLUSIVE)])
+def test_requests_that_one_pause_held_back_were_late_once(apart, outcome) -> None:
+    held = [exchange(f"h{i}", due=apart * i, at=apart * i + 1.1 + i / 1000, took=0.2) for i in range(4)]
+    rest = [exchange(f"x{i}", at=30.0 + i, took=0.5) for i in range(20)]
+    assert adjudicate("generator", evidence(held, rest, load_samples()))["schedule"].outcome is outcome
+
+
 def test_a_limit_may_be_set_with_its_unit() -> None:
-    run = evidence(requests_with_delays(2, 100), load_samples())
+    run = evidence(requests_with_delays(6, 100), load_samples())
     assert adjudicate("generator", run, slip="3s")["schedule"].outcome is Outcome.PASS
 
 
