@@ -228,8 +228,9 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
             expected = f"expected {'more than 0s, and ' if name in above_0 else ''}at most 366 days"
             raise UsageError(f"{where}: {name}: {expected}, found {seconds:g} s")
     if document.watch.slots_every < SLOTS_FLOOR:
+        found = f"{document.watch.slots_every:g} s"
         raise UsageError(
-            f"{where}: watch: slots_every: expected {SLOTS_FLOOR:g} s or more, found {document.watch.slots_every:g} s",
+            f"{where}: watch: slots_every: expected {SLOTS_FLOOR:g} s or more, found {found}",
             "asked faster, llama.cpp does not notice clients that leave before their first token",
         )
     for name in document.mix:
