@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged import fails, of, verdict
 from judging import adjudicate, evidence, exchange, sample
-from kernel_lines import CATALOGUE, HOSTS, INPUTS, Host, dmesg, journalled, kmsg, recorded
+from kernel_lines import CATALOGUE, HOSTS, Host, dmesg, journalled, kmsg, recorded
 
 from soakproof.clock import RunClock
 from soakproof.judge import Evidence, Outcome

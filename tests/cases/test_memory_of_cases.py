@@ -5,10 +5,10 @@ import re
 from itertools import pairwise
 
 import pytest
+from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import adjudicate, evidence, sample, trace
-from kernel_lines import INPUTS
 
 from soakproof.cli.symptoms import Symptom, of_cache
 from soakproof.judge import Evidence, Outcome

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 import trio
+from caseinputs import INPUTS
 from judged import of, verdict
 from judging import adjudicate, evidence, kernel, sample
-from kernel_lines import INPUTS
 
 from soakproof.judge import Outcome
 from soakproof.judge.notproven import not_proven
