@@ -89,6 +89,17 @@ def test_every_phase_of_a_cancel_is_a_kind_of_its_own() -> None:
     assert set(phases.values()) == {"first_token", "near_end", "prefill", "queued", "unstreamed"}
 
 
+def test_everything_has_every_bundled_scenario_and_every_phase_of_a_cancel() -> None:
+    plan = load_plan(CATALOG, "everything")
+    kinds: Any = plan.kinds
+    asked = {type(kind.scenario).__name__ for kind in kinds}
+    bundled_ones = {CATALOG.scenario(name).__name__ for name in CATALOG.files("scenarios", ".py")}
+    assert asked == bundled_ones
+    phases = {kind.scenario.phase for kind in kinds if kind.name.startswith("cancel")}
+    assert phases == {"decode", "first_token", "near_end", "prefill", "queued", "unstreamed"}
+    assert set(counts(plan).values()) == {1}  # each kind comes before any comes again
+
+
 def test_what_a_plan_may_leave_out(tmp_path: Path) -> None:
     plan = read(tmp_path, "[mix]\nisolation = 1\n")
     assert (plan.name, plan.duration, plan.deck, plan.queueing) == ("mine", 1800, 1, False)

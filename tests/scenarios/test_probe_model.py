@@ -14,6 +14,10 @@ SMALL = {
     "cache_pair": ["prompt=600 tokens"],
     "cancellation": ["bystander=100 tokens"],
     "long_prose": ["prompt=600 tokens", "answer=200 tokens"],
+    "refusals": [],
+    "near_context": ["prompt=700 tokens"],
+    "shared_prefix": ["prompt=400 tokens"],
+    "returning": ["prompt=400 tokens", "other=300 tokens", "flood=600 tokens"],
 }
 
 
