@@ -82,7 +82,8 @@ def _outcome(seen: _Seen, results: Sequence[ThresholdResult], why: str) -> RawOu
         return "nothing"
     parsed = [r.threshold for r in results]
     bad = (
-        any(r.outcome != "pass" for r in results)
+        why == "guard"  # the host gave reason to end the load: nothing is clean after that
+        or any(r.outcome != "pass" for r in results)
         or any(not _governed(e, "failed_exchanges", parsed) for e in seen.exchanges if e.outcome == "fail")
         or any(not _governed(c, "failed_checks", parsed) for c in seen.checks if check_outcome(c) == "fail")
         or any(i.end == "broken" for i in seen.iterations)
@@ -175,11 +176,9 @@ def _why(*parts: str) -> str:
 
 
 def summary_lines(raw: Mapping[str, Any]) -> list[str]:
-    """The raw result for a terminal: its outcome, what was done, and the first failures in words."""
+    """The raw result for a terminal: its outcome, what was done, each threshold, the first failures."""
     lines = [f"raw result: {_headline(raw)}", *_totals(raw)]
-    for threshold in raw.get("thresholds", ()):
-        if threshold["outcome"] != "pass":
-            lines.append(f"  {plain(_told(threshold), 400)}")
+    lines += [f"  {plain(_told(threshold), 400)}" for threshold in raw.get("thresholds", ())]
     lines += [f"  {plain(line, 400)}" for line in raw.get("first_failures", ())]
     return lines
 
@@ -194,6 +193,8 @@ def _headline(raw: Mapping[str, Any]) -> str:
         "error": f"ERROR: {ended.get('reason') or 'the run could not be carried out'}",
     }
     early = f" (ended by {ended['why']})" if ended.get("why") in ("interrupt", "stopped") else ""
+    if ended.get("why") == "guard":
+        early = f" (the load was ended early: {ended.get('reason')})"
     return plain(words.get(outcome, outcome) + early, 400)
 
 
@@ -217,4 +218,6 @@ def _told(threshold: Mapping[str, Any]) -> str:
         return f"threshold {threshold['name']} not measured: {threshold['that']}: {threshold['reason']}"
     each = f"{threshold['failed']} of {threshold['n']} fail, worst " if threshold["failures"] else "observed "
     observed = f"{each}{threshold['observed']:.4g} {threshold['unit']}".rstrip()
-    return f"threshold {threshold['name']} failed: {threshold['that']}: {observed} (n={threshold['n']})"
+    end = "met" if threshold["outcome"] == "pass" else "failed"
+    but = f"; {threshold['reason']}" if threshold["reason"] else ""
+    return f"threshold {threshold['name']} {end}: {threshold['that']}: {observed} (n={threshold['n']}{but})"

@@ -32,6 +32,10 @@ def test_a_clean_run() -> None:
     assert raw["iterations"] == {"long_prose": {"completed": 1, "failed": 0, "stopped": 0, "broken": 0}}
     assert raw["ended"] == TIME
     assert raw["first_failures"] == []
+    assert summary_lines(raw)[4:] == [
+        "  threshold prose-rate met: generation_rate{long_prose} each >= 17 tokens/s: "
+        "observed 18 tokens/s (n=3)"
+    ]
     assert b"NaN" not in to_json(raw)
 
 

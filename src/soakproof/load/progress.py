@@ -7,6 +7,7 @@ from typing import TextIO
 
 from soakproof.load.transport import Sweeper
 from soakproof.plain import plain
+from soakproof.quantities import KNOWN
 
 _LONGEST = 2000  # characters of a line
 
@@ -30,9 +31,11 @@ def progress_line(elapsed_s: float, counts: Counter[str], sweeper: Sweeper) -> s
     minutes, seconds = divmod(int(elapsed_s), 60)
     oldest = sweeper.oldest_s()
     flying = f", {len(sweeper.flights)} in flight (oldest {oldest:.0f} s)" if oldest is not None else ""
+    known = counts[f"check {KNOWN}"]
+    limits = f", {known} met a known limit" if known else ""
     return (
         f"[{minutes:02d}:{seconds:02d}] {counts['iterations']} iterations, "
         f"{counts['ok']} exchanges ok, {counts['fail']} failed{flying}; "
         f"checks: {counts['check pass']} passed, {counts['check fail']} failed, "
-        f"{counts['check unknown']} unknown"
+        f"{counts['check unknown']} unknown{limits}"
     )

@@ -8,6 +8,7 @@ from soakproof.clock import RunClock, seconds
 from soakproof.errors import RecorderError
 from soakproof.iteration import Result
 from soakproof.plan import Kind
+from soakproof.quantities import check_outcome
 from soakproof.records import Event, Exchange, Failure, Iteration, Opened, Record, Sample
 from soakproof.run import NodeWriter
 
@@ -75,7 +76,7 @@ class Recorder:
         now = self._clock.now()
         for checked in result.checked:
             check = checked.record(node=self.node, t_ns=now, scenario=kind.name, iteration=number)
-            self.counts[f"check {check.outcome}"] += 1
+            self.counts[f"check {check_outcome(check)}"] += 1
             self._write(check)
         self.counts["iterations"] += result.end == "completed"
         self._write(
