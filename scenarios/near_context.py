@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from soakproof.scenario import (
     Ask,
+    AskFailed,
     Exchange,
     IterationContext,
     Ratio,
@@ -53,7 +54,12 @@ class NearContext(Scenario):
             made = self._register(it, tokens or self._longest(it, scale), scale or 1.0)
             for depth, record in zip(DEPTHS, at_depths(it, made, list(DEPTHS.values())), strict=True):
                 role = f"{'edge' if tokens else 'full'}-{depth}"
-                said = yield Ask(made.question(it, record), role=role, tokens=64)
+                said = yield Ask(made.question(it, record), role=role, tokens=64, may_fail=True)
+                if said.outcome != "ok":
+                    about = round(estimated(it, said) * (scale or 1.0))
+                    reason = f"no answer to a prompt of about {about} tokens: {said.failure}: {said.reason}"
+                    it.check(f"context.{depth}", None, said, reason=reason)
+                    raise AskFailed(said)
                 check_depth(it, said, made, depth, record)
                 scale = measured(it, said) or scale
 
@@ -76,7 +82,12 @@ def measured(it: IterationContext, said: Exchange) -> float | None:
     """Tokens of a prompt for each that was estimated; None where the server counts none."""
     if not said.prompt_tokens:
         return None
-    return said.prompt_tokens / max(1.0, said.prompt_chars / it.around.chars_per_token)
+    return said.prompt_tokens / estimated(it, said)
+
+
+def estimated(it: IterationContext, said: Exchange) -> float:
+    """Tokens of a prompt as they are estimated from its characters."""
+    return max(1.0, said.prompt_chars / it.around.chars_per_token)
 
 
 def check_depth(it: IterationContext, said: Exchange, made: Register, depth: str, record: str) -> None:

@@ -1,12 +1,13 @@
 """Long prompts: the check names the depth that is lost, its grade the length from which on it is."""
 
 import dataclasses
+import re
 
 import pytest
 from playing import AROUND, Change, make, of, play
 
 from soakproof.context import Secrets
-from soakproof.records import Exchange
+from soakproof.records import Exchange, Failure
 
 NEAR = make("near_context", prompt=8000)
 TOLD = dataclasses.replace(AROUND, ubatch=256, batch=1024)
@@ -84,6 +85,19 @@ def test_another_requests_code_is_foreign() -> None:
     code = play(make("cache_pair"), secrets=secrets).exchanges[0].text
     played = play(NEAR, of("full-end", text=code), secrets=secrets, number=1)
     assert played.missed() == {"context.end": (False, "foreign")}
+
+
+def test_a_hang_at_one_length_tells_that_length() -> None:
+    """Its own usage never comes: the length is estimated from those before it."""
+    hang = of("full-start", outcome="fail", failure=Failure.FIRST_TOKEN_TIMEOUT, reason="no token in 60 s")
+    played = play(NEAR, lambda e: dataclasses.replace(hang(e), prompt_tokens=2 * (e.prompt_tokens or 0)))
+    assert played.result.end == "failed"
+    assert played.missed() == {"context.start": (None, "")}
+    told = re.search(
+        r"no answer to a prompt of about (\d+) tokens: first_token", played.reason("context.start")
+    )
+    assert told is not None
+    assert 7800 < int(told[1]) < 8100
 
 
 def test_a_server_that_counts_no_tokens_is_asked_for_less() -> None:
