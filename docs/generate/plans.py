@@ -26,6 +26,8 @@ def section() -> Iterator[str]:
     yield from keys(plan.Bounds)
     yield f"`[watch]`: {first_line(plan.WatchSettings)}"
     yield from keys(plan.WatchSettings)
+    yield f"`[guard]`: {first_line(plan.GuardSettings)}"
+    yield from keys(plan.GuardSettings)
     yield "`[[threshold]]`: judged by the run itself at its end; every report shows its text."
     yield from keys(plan.Threshold)
     yield "Quantities are written with their unit:"

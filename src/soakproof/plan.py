@@ -32,7 +32,7 @@ from soakproof.plain import plain
 from soakproof.scenario import Scenario
 from soakproof.settings import build, read_toml
 from soakproof.thresholds import parse
-from soakproof.units import Seconds
+from soakproof.units import Bytes, Seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +58,14 @@ class WatchSettings:
 
     interval: Seconds = Seconds(1)
     slots_every: Seconds = Seconds(2.5)  # faster polling delays llama.cpp's own notice of a disconnect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardSettings:
+    """What ends the load before its time; the run is sealed and judged all the same."""
+
+    kernel: bool = True  # a fatal line of the kernel's log: a reset or hung GPU, a kill for memory
+    memory: Bytes = Bytes(0)  # less of the host's memory available than this; 0: never
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +110,7 @@ class Plan:
     kinds: tuple[Kind, ...]
     bounds: Bounds
     watch: WatchSettings
+    guard: GuardSettings
     thresholds: tuple[Threshold, ...]
     short: Short
     source: str  # the TOML text, kept in run.json
@@ -156,6 +165,7 @@ class _Document:
     kind: dict[str, dict[str, Any]] = field(default_factory=dict)
     bounds: Bounds = field(default_factory=Bounds)
     watch: WatchSettings = field(default_factory=WatchSettings)
+    guard: GuardSettings = field(default_factory=GuardSettings)
     threshold: tuple[Threshold, ...] = ()
     short: _ShortDocument = field(default_factory=_ShortDocument)
 
@@ -189,6 +199,7 @@ def load_plan(catalog: Catalog, name: str) -> Plan:
         kinds=kinds,
         bounds=document.bounds,
         watch=document.watch,
+        guard=document.guard,
         thresholds=document.threshold,
         short=_short(catalog, document, where),
         source=path.read_text(encoding="utf-8"),

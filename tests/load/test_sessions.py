@@ -13,6 +13,7 @@ from pathlib import Path
 
 import gevent
 import pytest
+from caseinputs import INPUTS
 from misbehaving import ROLE, STREAM_HEAD, WHOLE, delta, document, reset, serving
 
 from soakproof.clock import RunClock
@@ -24,13 +25,15 @@ from soakproof.load.rig import Rig
 from soakproof.load.session import Session
 from soakproof.load.slots import SlotsReader
 from soakproof.load.transport import Endpoint
-from soakproof.plan import Bounds, Kind, Plan, Short, WatchSettings
+from soakproof.plan import Bounds, GuardSettings, Kind, Plan, Short, WatchSettings
 from soakproof.records import Event, Exchange
 from soakproof.request import Requests
 from soakproof.run import Run, read_records
 from soakproof.scenario import Ask, Scenario, Script
 from soakproof.target import Target
 from soakproof.units import Seconds
+from soakproof.watch.launch import Watch
+from soakproof.watch.settings import WatchConfig
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,13 @@ class One(Scenario):
 
 PLAN = Plan(
     name="by_hand", title="", duration=Seconds(60), users=4, seed=1, drain=Seconds(30), queueing=True, deck=4,
-    kinds=(Kind("a", One(), 2), Kind("b", One(), 2)), bounds=Bounds(), watch=WatchSettings(), thresholds=(),
-    short=Short(), source="",
+    kinds=(Kind("a", One(), 2), Kind("b", One(), 2)), bounds=Bounds(), watch=WatchSettings(),
+    guard=GuardSettings(), thresholds=(), short=Short(), source="",
 )  # fmt: skip
 
 
 @contextmanager
-def session(folder: Path, url: str) -> Iterator[Session]:
+def session(folder: Path, url: str, on_trouble: Callable[[], None] = lambda: None) -> Iterator[Session]:
     """A session that has begun, against a server that shows no slots."""
     target = Target(
         kind="llamacpp", base_url=url, prefix="/v1", model="tiny", local=True, slots=4, slot_context=4096,
@@ -68,7 +71,7 @@ def session(folder: Path, url: str) -> Iterator[Session]:
             stack=stack,
         )  # fmt: skip
         made = Session(PLAN, rig)
-        made.begin(lambda: None)
+        made.begin(on_trouble)
         yield made
         made.drain()
         made.finish("time")
@@ -209,3 +212,33 @@ def test_a_later_run_of_the_process_never_lowers_its_exit_code(codes: tuple[int,
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     assert int(done.stdout) == left
+
+
+@pytest.mark.case(61)
+def test_a_fatal_line_of_the_kernel_ends_the_load_and_what_is_in_flight(tmp_path: Path) -> None:
+    """A real watch on a written kernel log; the server answers nothing, and the plan would drain for 30 s."""
+    kmsg = tmp_path / "kmsg"
+    kmsg.write_text("")
+
+    def silent(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.recv(1)
+
+    stops: list[str] = []
+    with serving(silent) as url, session(tmp_path, url, lambda: stops.append(running.guarded)) as running:
+        target = {"kind": "llamacpp", "base_url": url, "local": True}
+        watch = Watch.start(running.run.path, WatchConfig(kmsg=str(kmsg), target=target, interval_s=0.2))
+        running._rig.stack.callback(watch.stop)
+        running._rig.processes["watch"] = watch
+        flight = gevent.spawn(running.iterate, PLAN.kinds[0])
+        with kmsg.open("ab") as log:
+            log.write((INPUTS / "61-pagefault-mes-reset.kmsg").read_bytes() + b"\n")
+        until = time.monotonic() + 30
+        while not stops and time.monotonic() < until:
+            gevent.sleep(0.1)
+        running.drain()
+        flight.get(timeout=10)  # long before the plan's drain is over
+    assert stops == ["the kernel logged a fault that nothing can be trusted after"]
+    assert running.raw is not None
+    assert running.raw["ended"] == {"why": "guard", "reason": stops[0]}
+    assert running.exit_code != 0

@@ -19,12 +19,14 @@ from soakproof.clock import NS
 from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError
 from soakproof.load.deck import Deck
 from soakproof.load.ending import say_unsealed, seal
+from soakproof.load.guard import reason_to_end
 from soakproof.load.permits import Permits
 from soakproof.load.progress import progress_line, say
 from soakproof.load.rig import Rig
 from soakproof.load.slots import await_idle_slots
 from soakproof.load.tester import TesterSampler
 from soakproof.plan import Kind, Plan
+from soakproof.watch.launch import Watch
 
 _SAID_EVERY = 10  # seconds between two lines on how it goes
 _TOLD = 300  # characters of a fault that an event keeps
@@ -39,6 +41,7 @@ class Session:
         self.deck = Deck(plan.kinds, plan.seed)
         self.trouble: SoakproofError | None = None  # why it could not be carried out, if so
         self.faults = 0  # of the tester itself
+        self.guarded = ""  # why the load was ended before its time, if it was
         self.stopping = False
         self.finishing = False
         self.raw: dict[str, Any] | None = None  # once it is sealed
@@ -133,12 +136,24 @@ class Session:
                     del mine[name]
                     say(f"the {name} has ended by itself; the run goes on without it")
                     self.note("child_ended", name=name)
+            self._look_at_host()
             if not self._rig.driver.sweeper.alive and not self.finishing:
                 self._fault("nothing ends what is past its bound any more")
                 return
             if time.monotonic() - said >= _SAID_EVERY and not self.finishing:
                 said += _SAID_EVERY
                 say(progress_line(self.elapsed_s, self._recorder.counts, self._rig.driver.sweeper))
+
+    def _look_at_host(self) -> None:
+        """End the load, what is in flight as well, when the host gives reason to."""
+        watch = self._rig.processes.get("watch")
+        if not isinstance(watch, Watch) or self.stopping or self.guarded:
+            return
+        self.guarded = reason_to_end(self.plan.guard, watch.latest())
+        if self.guarded:
+            say(f"the load ends here: {self.guarded}")
+            self.note("guard", reason=self.guarded)
+            gevent.spawn(self._on_trouble)
 
     @property
     def began(self) -> bool:
@@ -185,7 +200,7 @@ class Session:
                 iterations = "1 iteration" if self._active == 1 else f"{self._active} iterations"
                 say(f"draining: {iterations} in flight (Ctrl-C ends them at once)")
             try:
-                if not self._idle.wait(0 if self.trouble else self.plan.drain):
+                if not self._idle.wait(0 if self.trouble or self.guarded else self.plan.drain):
                     self._abort("the run stopped before it ended")
             except KeyboardInterrupt:
                 self._abort("stopped by a second Ctrl-C")
@@ -221,6 +236,8 @@ class Session:
         self._rig.stack.close()
         if self.trouble:
             why, reason = "error", reason or str(self.trouble)
+        elif self.guarded:
+            why, reason = "guard", self.guarded
         self.raw = seal(self.run, self.plan.thresholds, why, reason)
 
     @property

@@ -18,15 +18,20 @@ class Incidents:
 
     def __init__(self, catalogue: Catalogue, node: str) -> None:
         self.count = 0
+        self.fatal = 0  # of them with a line after which nothing can be trusted
         self._catalogue = catalogue
         self._node = node
         self._process: Process | None = None  # of the incident that is open
         self._until_ns = -1
+        self._latest_fatal: int | None = None
 
     def event(self, line: Line, t_ns: int, lost: int = 0) -> KernelEvent:
         """The record of a line that was read at ``t_ns``, with ``lost`` records missing before it."""
         match = self._catalogue.match(line.message)
         incident = self._incident(line, match, t_ns)
+        if match and match.severity == "fatal" and self._latest_fatal != incident:
+            self._latest_fatal = incident
+            self.fatal += 1
         return KernelEvent(
             node=self._node,
             t_ns=t_ns,

@@ -68,7 +68,7 @@ class Watch:
         return self._child.pid
 
     def latest(self) -> dict[str, Any]:
-        """Its newest line, such as {t_s, available_bytes, slots_busy, incidents}."""
+        """Its newest line, such as {t_s, available_bytes, slots_busy, incidents, fatal}."""
         *lines, self._rest = (self._rest + self._pending()).split(b"\n")
         for line in lines:
             with contextlib.suppress(ValueError):  # what is none of its own

@@ -136,6 +136,7 @@ class Service:
                     "available_bytes": self._value("memory", "available_bytes"),
                     "slots_busy": self._value("slots", "busy"),
                     "incidents": self._recorder.incidents.count,
+                    "fatal": self._recorder.incidents.fatal,
                 }
             )
 
