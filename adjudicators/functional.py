@@ -14,15 +14,17 @@ from soakproof.judge import (
     Ratio,
     check_outcome,
     counted,
+    fault_of,
     finding,
     ids,
     plain,
 )
 from soakproof.judge.causes import Cause, Causes
+from soakproof.judge.placement import Placement
 from soakproof.judge.promptsizes import told_sizes
 from soakproof.judge.victims import Burst, bursts, told_elsewhere
 from soakproof.judge.waiting import UNANSWERED
-from soakproof.records import FAULT, Check, Exchange, Failure
+from soakproof.records import Check, Exchange, Failure
 
 MOST_CAUSES = 3
 
@@ -56,10 +58,13 @@ class Functional(Adjudicator):
             found.setdefault((check.scenario, check.name), []).append(check)
         shared = Counter(name for _, name in found)
         cut = {(i.node, i.scenario, i.number) for i in evidence.iterations if i.end == "stopped"}
+        placement = Placement(evidence)
         if not found:
             yield finding(self, "checks", Outcome.INCONCLUSIVE, "No check was declared or made.")
         for (kind, name), checks in found.items():
-            yield self._check(name if shared[name] == 1 else f"{kind}: {name}", checks, cut)
+            made = self._check(name if shared[name] == 1 else f"{kind}: {name}", checks, cut)
+            alone = [c.exchanges[0] for c in checks if check_outcome(c) == "fail" and len(c.exchanges) == 1]
+            yield replace(made, strength=placement.told(alone) or made.strength)
 
     def _check(self, subject: str, checks: Sequence[Check], cut: Set[tuple[str, str, int]]) -> Finding:
         by_outcome: dict[str, list[Check]] = {"pass": [], "fail": [], "unknown": [], "known": [], "cut": []}
@@ -105,13 +110,14 @@ class Functional(Adjudicator):
         of_all = [e for group in failed.values() for e in group]
         of = Causes(evidence).of
         causes = {e.id: of(e) for e in of_all}
-        many = bursts(of_all, causes)
+        many, placement = bursts(of_all, causes), Placement(evidence)
         for number, burst in enumerate(many, 1):
             yield self._victims(number, burst, len(judged))
         for failure, group in failed.items():
             sizes = f"; {told_sizes(evidence, group)}" if failure in UNANSWERED else ""
             found = self._failed(failure, group, len(judged), [causes[e.id] for e in group], sizes)
-            yield replace(found, **_ELSEWHERE) if told_elsewhere(group, many) else found
+            more = _ELSEWHERE if told_elsewhere(group, many) else {"strength": placement.told(group)}
+            yield replace(found, **more)
         summary = self._unknown(evidence, judged)
         if not failed or summary.outcome is not Outcome.PASS:
             yield summary
@@ -169,7 +175,7 @@ class Functional(Adjudicator):
 
         Nor does what another program did to the host: if that is behind each, nobody is convicted.
         """
-        fault = FAULT[failure] if failure else "server"
+        fault: str = fault_of(failure)
         if all(cause is not None and cause.host for cause in causes):
             fault = "host"
         first = group[0]

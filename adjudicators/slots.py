@@ -23,6 +23,7 @@ from soakproof.judge import (
 from soakproof.judge.causes import Causes
 from soakproof.judge.evidence import load_span
 from soakproof.judge.gone import BACKEND, ended_for_good, took_its_place
+from soakproof.judge.placement import Placement
 from soakproof.judge.slotwork import (
     Outlived,
     after_load,
@@ -78,6 +79,7 @@ class Slots(Adjudicator):
             yield from self._held_tasks(evidence, samples)
         yield self._at_end(evidence, samples)
         yield from self._strangers(evidence, samples)
+        yield from self._one_slot(evidence)
 
     def _restarted(self, evidence: Evidence) -> Finding:
         restarts = [e for e in evidence.events if e.what == "restart"]
@@ -253,6 +255,29 @@ class Slots(Adjudicator):
             span=None if last.at is None else (last.at, last.at),
             critical=self.required or outcome is Outcome.FAIL,
             fault="backend" if outcome is Outcome.FAIL else "",
+        )
+
+    def _one_slot(self, evidence: Evidence) -> Iterable[Finding]:
+        """Whether failures, of exchanges and of checks, cluster in one slot of several."""
+        placement = Placement(evidence)
+        cluster = placement.cluster()
+        if cluster is None:
+            return
+        placed = [id for id in placement.failures if placement.slots.get(id) == cluster.slot]
+        yield finding(
+            self,
+            "one slot",
+            Outcome.FAIL if cluster.clear else Outcome.PASS,
+            f"{cluster.told}{'' if cluster.clear else ': no slot stands out'}.",
+            figures=(
+                Figure(name=f"failed in slot {cluster.slot}", value=cluster.failed, n=cluster.served),
+                Figure(name="failed in all", value=cluster.all_failed, n=cluster.all_served),
+            ),
+            exchanges=ids(placed),
+            strength=f"by chance with p = {cluster.chance:.2g} (hypergeometric, exact, of "
+            f"{counted(cluster.among, 'slot')})",
+            critical=cluster.clear,
+            fault="backend" if cluster.clear else "",
         )
 
     def _strangers(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:

@@ -1,4 +1,4 @@
-"""Writes docs/reference.md from the code: `python docs/generate`; with --check it only says what differs.
+"""Writes reference.md and failures.md from the code: `python docs/generate`; --check only tells differences.
 
 Names, types, defaults, units and most of the words come from the code: help texts, docstrings, and the
 comments beside a field. What the source does not say stands in words.py.
@@ -7,20 +7,21 @@ comments beside a field. What the source does not say stands in words.py.
 import difflib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import commands
 import evidence
+import failing
 import judging
 import plans
 
 from soakproof.catalog import Catalog, bundled
 
-TARGET = Path(__file__).parent.parent / "reference.md"
+FOLDER = Path(__file__).parent.parent
 
 
-def sections() -> Iterator[str]:
+def reference() -> Iterator[str]:
     catalog = Catalog(bundled("scenarios").parent)
     yield "# Reference"
     yield ""
@@ -43,23 +44,27 @@ def sections() -> Iterator[str]:
         yield ""
 
 
-def reference() -> str:
+PAGES: Mapping[str, Callable[[], Iterator[str]]] = {"reference.md": reference, "failures.md": failing.page}
+
+
+def text_of(page: Iterator[str]) -> str:
     """The page's text: at most one blank line between two others, none at its ends."""
-    text = re.sub(r"[ \t]+$", "", "\n".join(sections()), flags=re.MULTILINE)
+    text = re.sub(r"[ \t]+$", "", "\n".join(page), flags=re.MULTILINE)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
 def main(arguments: list[str]) -> int:
-    text = reference()
-    if arguments != ["--check"]:
-        TARGET.write_text(text, encoding="utf-8", newline="\n")
-        return 0
-    there = TARGET.read_text(encoding="utf-8") if TARGET.is_file() else ""
-    told = difflib.unified_diff(
-        there.splitlines(True), text.splitlines(True), "docs/reference.md", "the code"
-    )
-    sys.stdout.writelines(told)
-    return int(there != text)
+    differ = False
+    for name, page in PAGES.items():
+        path, text = FOLDER / name, text_of(page())
+        if arguments != ["--check"]:
+            path.write_text(text, encoding="utf-8", newline="\n")
+            continue
+        there = path.read_text(encoding="utf-8") if path.is_file() else ""
+        told = difflib.unified_diff(there.splitlines(True), text.splitlines(True), f"docs/{name}", "the code")
+        sys.stdout.writelines(told)
+        differ = differ or there != text
+    return int(differ)
 
 
 if __name__ == "__main__":

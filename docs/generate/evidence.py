@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from source import Named, named, whole
 from tables import code, table
-from words import OF_FAILURES
 
 from soakproof import errors, records
 from soakproof.cli.app import DEBUG
+from soakproof.failures import KINDS
 from soakproof.target import KEY_VARIABLES
 
 
@@ -55,14 +55,11 @@ def _type(annotation: str) -> str:
 def failures() -> Iterator[str]:
     yield "## Failure classes"
     yield ""
-    yield "Of exchanges, and whose fault each is as far as that can be known."
-    comments = {f.name: f.comment for f in named(records.Failure)}
+    yield "Of exchanges, and whose fault each is as far as that can be known. What to look at next, the"
+    yield "grades of checks and the oddities of the protocol: [failures](failures.md)."
     yield from table(
         ("class", "whose fault", "what happened"),
-        [
-            (code(f.value), records.FAULT[f], OF_FAILURES.get(f.value) or comments[f.name])
-            for f in records.Failure
-        ],
+        [(code(failure.value), kind.fault, kind.meaning) for failure, kind in KINDS.items()],
     )
 
 

@@ -10,6 +10,7 @@ OF_KEYS = {
     "kind": "`[kind.NAME]`: options of a kind, and `scenario` where its file has another name",
     "bounds": "`[bounds]`: see below",
     "watch": "`[watch]`: see below",
+    "guard": "`[guard]`: see below",
     "threshold": "`[[threshold]]`: see below; as many as are wanted",
     "short": "`[short]`: see below",
     "below": "runs that are shorter than this take the changes of `[short]`",
@@ -33,10 +34,4 @@ OF_KEYS = {
     "reconsider.threshold": "the name of a raw threshold; never of a check",
     "reason": "why it may be overruled; reports show it",
     "who": "who decided it",
-}
-
-OF_FAILURES = {
-    "headers_timeout": "no status and headers within the bound",
-    "first_token_timeout": "no token within the bound, which grows with all prompt work in flight",
-    "total_timeout": "the answer had not ended within the bound",
 }

@@ -19,48 +19,26 @@ Party = Literal["ours", "front", "backend", "server", "host", "model"]
 
 
 class Failure(StrEnum):
-    """Why an exchange did not succeed. `FAULT` says whose fault each is, as far as it can be known."""
+    """Why an exchange did not succeed. `soakproof.failures` says what each means, and whose fault it is."""
 
-    CONFIGURATION = "configuration"  # refused because of what we asked: unknown model, bad key, bad field
-    CONTEXT = "context"  # the prompt does not fit the context
-    GENERATOR = "generator"  # the tester itself failed
-    BUDGET = "budget"  # max_tokens was spent on reasoning, nothing was left for the answer
-    CONNECT = "connect"  # no connection
-    RESET = "reset"  # the connection broke before the answer was whole
-    HTTP_STATUS = "http_status"  # a status of 5xx, or one that fits no other class
-    ERROR_EVENT = "error_event"  # an error inside a stream that began with status 200
-    BACKEND_LOST = "backend_lost"  # the front says that its backend died or was reset
-    CUT = "cut"  # the stream ended in good order without a finish reason
-    PROTOCOL = "protocol"  # not what the API promises: HTML, unframed JSON, no events at all
-    FRAME = "frame_over_limit"  # one event larger than the reader's bound
+    CONFIGURATION = "configuration"
+    CONTEXT = "context"
+    GENERATOR = "generator"
+    BUDGET = "budget"
+    CONNECT = "connect"
+    RESET = "reset"
+    HTTP_STATUS = "http_status"
+    ERROR_EVENT = "error_event"
+    BACKEND_LOST = "backend_lost"
+    CUT = "cut"
+    PROTOCOL = "protocol"
+    FRAME = "frame_over_limit"
     HEADERS_TIMEOUT = "headers_timeout"
     FIRST_TOKEN_TIMEOUT = "first_token_timeout"
-    STALL = "stall"  # the connection stayed open and tokens stopped
+    STALL = "stall"
     TOTAL_TIMEOUT = "total_timeout"
-    EMPTY = "empty"  # finished well, with no text at all
-    STOPPED = "stopped"  # ended by the tester's own stop: outcome unknown
-
-
-FAULT: Mapping[Failure, Party] = {
-    Failure.CONFIGURATION: "ours",
-    Failure.CONTEXT: "ours",
-    Failure.GENERATOR: "ours",
-    Failure.BUDGET: "ours",
-    Failure.CONNECT: "front",
-    Failure.RESET: "server",
-    Failure.HTTP_STATUS: "server",
-    Failure.ERROR_EVENT: "backend",
-    Failure.BACKEND_LOST: "backend",
-    Failure.CUT: "server",
-    Failure.PROTOCOL: "front",
-    Failure.FRAME: "server",
-    Failure.HEADERS_TIMEOUT: "front",
-    Failure.FIRST_TOKEN_TIMEOUT: "server",
-    Failure.STALL: "server",
-    Failure.TOTAL_TIMEOUT: "server",
-    Failure.EMPTY: "model",
-    Failure.STOPPED: "ours",
-}
+    EMPTY = "empty"
+    STOPPED = "stopped"
 
 
 # By which a server says itself that it does not answer. Whether one is the right refusal is for checks.

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.records import FAULT, FILES, TAGS, Exchange, Failure, Iteration, Record, decode, encode
+from soakproof.failures import KINDS
+from soakproof.records import FILES, TAGS, Exchange, Failure, Iteration, Record, decode, encode
 from soakproof.run import to_json
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
@@ -142,4 +143,4 @@ def test_a_field_of_the_wrong_type_is_refused() -> None:
 
 def test_every_record_has_a_file_and_every_failure_a_culprit() -> None:
     assert set(FILES) == set(TAGS)
-    assert set(FAULT) == set(Failure)
+    assert set(KINDS) == set(Failure)

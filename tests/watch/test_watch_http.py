@@ -113,6 +113,7 @@ def test_slots_follow_the_backend_after_a_reload(server: "Server", backend: "Ser
         "total": 2,
         "busy": 1,
         "context": 16384,
+        "ids": [0],
         "seeds": [12],
         "tasks": [7],
         "decoded": [60],

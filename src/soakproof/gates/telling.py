@@ -8,11 +8,12 @@ import json
 from collections.abc import Callable
 
 from soakproof.clock import seconds
+from soakproof.failures import fault_of
 from soakproof.iteration import Result
 from soakproof.metrics import METRICS
 from soakproof.plain import plain
 from soakproof.quantities import KNOWN, check_outcome
-from soakproof.records import FAULT, Check, Exchange, Opened
+from soakproof.records import Check, Exchange, Opened
 from soakproof.scenario import Ask
 
 _PATIENCE = 2.0  # seconds of silence that nobody minds
@@ -118,7 +119,7 @@ def _course(exchange: Exchange) -> str:
         return f"unknown after {took}: {plain(exchange.reason, 200)}"
     if exchange.outcome == "fail":
         assert exchange.failure is not None, "a failed exchange has its class"
-        whose = FAULT[exchange.failure]
+        whose = fault_of(exchange.failure)
         status = f", status {exchange.status}" if exchange.status else ""
         return (
             f"FAILED after {took}{status}: {exchange.failure}: {plain(exchange.reason, 300)} (whose: {whose})"

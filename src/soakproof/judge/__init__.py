@@ -7,6 +7,7 @@ Statistics are in `soakproof.judge.statistics`.
 
 from soakproof.clock import NS
 from soakproof.context import nonces
+from soakproof.failures import fault_of
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Adjudicator, Figure, Finding, Outcome
 from soakproof.judge.telling import counted, finding, ids, upper
@@ -30,6 +31,7 @@ __all__ = [
     "Tokens",
     "check_outcome",
     "counted",
+    "fault_of",
     "finding",
     "ids",
     "measure",

@@ -9,26 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from soakproof.clock import NS
+from soakproof.failures import VICTIMS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.incidents import FAULTS, Incident, Servers, incidents
 from soakproof.plain import plain
-from soakproof.records import Event, Exchange, Failure, Sample
+from soakproof.records import Event, Exchange, Sample
 
-# Failures that something else may have caused: the request got no whole answer.
-CUT_OFF = frozenset(
-    {
-        Failure.CONNECT,
-        Failure.RESET,
-        Failure.HTTP_STATUS,
-        Failure.ERROR_EVENT,
-        Failure.BACKEND_LOST,
-        Failure.CUT,
-        Failure.HEADERS_TIMEOUT,
-        Failure.FIRST_TOKEN_TIMEOUT,
-        Failure.STALL,
-        Failure.TOTAL_TIMEOUT,
-    }
-)
 BEFORE_S, AFTER_S = 30, 5  # a hung GPU may break a stream late; readings come after what they tell
 
 
@@ -51,7 +37,7 @@ class Causes:
 
     def of(self, exchange: Exchange) -> Cause | None:
         """The gravest that was seen; None where nothing was, or where none is needed."""
-        if exchange.failure not in CUT_OFF:
+        if exchange.failure not in VICTIMS:
             return None
         return self._kernel(exchange) or self._evicted(exchange) or self.gone(exchange)
 
@@ -86,7 +72,7 @@ class Causes:
 
     def gone(self, exchange: Exchange) -> Cause | None:
         """A process of the server's that had ended, of a failure that this can be the cause of."""
-        if exchange.failure not in CUT_OFF:
+        if exchange.failure not in VICTIMS:
             return None
         for event, back_ns in self._endings:
             down = event.t_ns <= exchange.done_ns and (back_ns is None or exchange.done_ns < back_ns)

@@ -17,9 +17,10 @@ _LIST_LIMIT = 64
 
 
 class BackendSlots:
-    """``slots``: {total, busy, seeds, tasks, decoded, prompt_processed, prompt_tokens, context, backend}.
+    """``slots``: {total, busy, context, backend}, and lists with an entry for each busy slot, in order.
 
-    The lists have an entry for each busy slot, in order. ``context`` is that of one slot, in tokens.
+    The lists are ids, seeds, tasks, decoded, prompt_processed and prompt_tokens. ``context`` is that of one
+    slot, in tokens.
     """
 
     name = "slots"
@@ -59,6 +60,7 @@ def slot_values(slots: Sequence[Slot]) -> dict[str, Any]:
         "total": len(slots),
         "busy": len(busy),
         "context": min(contexts, default=None),
+        "ids": [slot.id for slot in shown],
         "seeds": [slot.seed for slot in shown],
         "tasks": [slot.task for slot in shown],
         "decoded": [slot.decoded for slot in shown],
