@@ -19,8 +19,8 @@ tokens = "24 tokens"
 """
     seconds = 3
     fires = (
-        Fires("functional: json.strict", grade="truncated"),
-        Fires("functional: json.schema", grade="truncated"),
+        Fires("functional: json.strict", grade="truncated_stop"),
+        Fires("functional: json.schema", grade="truncated_stop"),
         Fires("protocol: stop_at_limit"),
     )
 
