@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from judging import evidence, exchange, iteration, sample
 
 from soakproof.judge import Evidence
@@ -88,3 +89,22 @@ def test_baselines_testbeds_and_few_repeats() -> None:
 def test_a_run_of_nothing_is_told_without_a_fault() -> None:
     empty = Evidence(run={}, raw=None, records=())
     assert "The run's end is not known" in told(empty)
+
+
+@pytest.mark.parametrize(
+    ("asked", "target", "tested"),
+    [
+        ("llm", {"kind": "lemonade", "model_resolved": "Probe"}, True),
+        ("user.Probe:latest", {"kind": "lemonade", "model_resolved": "Probe"}, False),  # its own name
+        ("llm", {"kind": "lemonade", "model_resolved": None}, False),
+        ("llm", {"kind": "llamacpp", "model_resolved": "/models/probe.gguf"}, False),  # whatever is asked
+    ],
+)
+def test_an_alias_was_tested_where_the_requests_asked_by_one(
+    asked: str, target: dict[str, Any], tested: bool
+) -> None:
+    text = told(evidence(exchange("x", model_asked=asked), target=target))
+    assert ("aliases were not tested" not in text) is tested
+    assert "routers were not tested" in text
+    routed = exchange("r", model_asked=asked, route="fast; Probe")
+    assert "routers" not in told(evidence(routed, target=target))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.naming import forms
 from soakproof.judge.slotwork import planned_phase
 from soakproof.judge.statistics import INFERENCE_FROM
 from soakproof.judge.telling import length
@@ -40,9 +41,22 @@ def _scope(evidence: Evidence) -> Iterator[str]:
         yield "The target was the embedded testbed with a very small model: no other server was tested."
     model = plain(target.get("model_resolved") or target.get("model") or "unknown", 80)
     yield f"One model ({model}) on one host was tested: no other model, profile or machine."
-    routes = {e.route for e in evidence.exchanges if e.route}
-    if not routes:
-        yield "No routed request was made: aliases and routers were not tested."
+    if not any(e.route for e in evidence.exchanges):
+        yield "No request went through a router: routers were not tested."
+    if not _by_alias(evidence):
+        yield "No request is known to have asked by an alias: aliases were not tested."
+
+
+def _by_alias(evidence: Evidence) -> bool:
+    """Whether requests asked for the model by a name that is none of its own.
+
+    A bare llama.cpp has no aliases: it answers whatever is asked.
+    """
+    target = evidence.target
+    resolved = target.get("model_resolved")
+    if target.get("kind") != "lemonade" or not isinstance(resolved, str):
+        return False
+    return any(forms(e.model_asked).isdisjoint(forms(resolved)) for e in evidence.exchanges if e.model_asked)
 
 
 def _time(evidence: Evidence) -> Iterator[str]:

@@ -34,8 +34,6 @@ from soakproof.testbed.names import ALIAS
 from soakproof.watch.launch import Watch
 from soakproof.watch.settings import WatchConfig
 
-LEAST_ROOM = 64 << 20  # bytes of disk; half an hour of a testbed takes some 20 MiB
-
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
@@ -65,7 +63,7 @@ class Rig:
 
 def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> Rig:
     """Everything up to the first request. On any error all is taken down again, and the run is sealed."""
-    check_room(wishes.runs, LEAST_ROOM)
+    check_room(wishes.runs)
     target = None
     if wishes.host:
         say(f"asking {wishes.host} what it is …")

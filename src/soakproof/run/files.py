@@ -12,6 +12,7 @@ import orjson
 from soakproof.errors import RecorderError, UsageError
 from soakproof.records import carriable
 
+LEAST_ROOM = 64 << 20  # bytes of disk that a run wants; half an hour of the testbed takes some 20 MiB
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
 
 
@@ -30,7 +31,7 @@ def write_atomic(path: Path, data: bytes) -> None:
         raise RecorderError(f"cannot write {path}: {error.strerror}") from error
 
 
-def check_room(folder: Path, least: int) -> None:
+def check_room(folder: Path, least: int = LEAST_ROOM) -> None:
     """Raises UsageError where the disk of a folder, which need not exist yet, has fewer bytes free."""
     there = next(p for p in (folder.absolute(), *folder.absolute().parents) if p.exists())
     disk = shutil.disk_usage(there)
