@@ -7,9 +7,11 @@ context, each time for a record at its start, middle and end: the check says whi
 from which length on.
 
 How many tokens a text has is estimated at first and learned from each answer's usage. What the lines hold
-makes lengths differ by single tokens, so that a soak comes by each length around an edge.
+makes lengths differ by single tokens, so that a soak comes by each length around an edge. A register that the
+server holds already is dealt anew: nothing of a restored prompt is computed.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 from soakproof.scenario import (
@@ -22,6 +24,7 @@ from soakproof.scenario import (
     Scenario,
     Script,
     Tokens,
+    Yield,
     at_depths,
     missed_code,
     register,
@@ -41,6 +44,8 @@ class NearContext(Scenario):
     prompt: Tokens = Tokens(32_000)  # of the longest register, as far as the share lets it
     share: Ratio = Ratio(0.9)  # of a slot's context that it may fill at most
     straddle: Tokens = Tokens(40)  # to each side of a batch's length, at most
+    slack: Tokens = Tokens(64)  # restored of a prompt that is cold all the same: a template's beginning
+    deals: int = 8  # of a register until one is cold
 
     def __post_init__(self) -> None:
         if not 0.1 <= self.share <= 0.95:
@@ -51,17 +56,13 @@ class NearContext(Scenario):
     def iterate(self, it: IterationContext) -> Script:
         scale: float | None = None  # tokens as the server counts them, for each that was estimated
         for tokens in [*self._edges(it), 0]:
-            made = self._register(it, tokens or self._longest(it, scale), scale or 1.0)
-            for depth, record in zip(DEPTHS, at_depths(it, made, list(DEPTHS.values())), strict=True):
-                role = f"{'edge' if tokens else 'full'}-{depth}"
-                said = yield Ask(made.question(it, record), role=role, tokens=64, may_fail=True)
-                if said.outcome != "ok":
-                    about = round(estimated(it, said) * (scale or 1.0))
-                    reason = f"no answer to a prompt of about {about} tokens: {said.failure}: {said.reason}"
-                    it.check(f"context.{depth}", None, said, reason=reason)
-                    raise AskFailed(said)
-                check_depth(it, said, made, depth, record)
-                scale = measured(it, said) or scale
+            for _ in range(self.deals):
+                it.count("context.deals")
+                made = self._register(it, tokens or self._longest(it, scale), scale or 1.0)
+                first = yield from ask_depths(it, made, "edge" if tokens else "full", scale or 1.0)
+                scale = measured(it, first) or scale
+                if (first.cached_tokens or 0) <= self.slack:
+                    break
 
     def _edges(self, it: IterationContext) -> list[int]:
         """Lengths just below and just above each batch, as far as the share has room for them."""
@@ -76,6 +77,23 @@ class NearContext(Scenario):
     def _register(self, it: IterationContext, tokens: int, scale: float) -> Register:
         """A register whose whole prompt has about so many of the server's own tokens."""
         return register(it, max(1, int((tokens - AROUND_IT) / scale)), asked=0, share=1 / scale)
+
+
+def ask_depths(
+    it: IterationContext, made: Register, what: str, scale: float
+) -> Generator[Yield, Exchange, Exchange]:
+    """Ask for a record at each depth, its start first, which alone may be cold; that exchange."""
+    answers = []
+    for depth, record in zip(DEPTHS, at_depths(it, made, list(DEPTHS.values())), strict=True):
+        said = yield Ask(made.question(it, record), role=f"{what}-{depth}", tokens=64, may_fail=True)
+        if said.outcome != "ok":
+            about = round(estimated(it, said) * scale)
+            reason = f"no answer to a prompt of about {about} tokens: {said.failure}: {said.reason}"
+            it.check(f"context.{depth}", None, said, reason=reason)
+            raise AskFailed(said)
+        check_depth(it, said, made, depth, record)
+        answers.append(said)
+    return answers[0]
 
 
 def measured(it: IterationContext, said: Exchange) -> float | None:

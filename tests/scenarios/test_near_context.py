@@ -113,6 +113,13 @@ def test_a_server_that_counts_no_tokens_is_asked_for_less() -> None:
     assert len(played.asks[-1].chat()[0]["content"]) / AROUND.chars_per_token < 0.7 * 3000
 
 
+def test_a_register_that_the_server_holds_is_dealt_anew() -> None:
+    assert play(NEAR).result.counts == {"context.deals": 5}
+    held = play(NEAR, of("full-start", cached_tokens=4000))
+    assert held.result.counts == {"context.deals": 12}
+    assert held.missed() == {}
+
+
 def test_options_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="share"):
         make("near_context", share=1.0)
