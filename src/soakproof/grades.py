@@ -29,7 +29,7 @@ GRADES: Mapping[str, str] = {
     "beyond_batch": "wrong, of a prompt that is longer than one batch",
     "unknown_length": "wrong, of a prompt whose length the server does not tell",
     # of prose
-    "blank": "nothing but white space",
+    "blank": "all its tokens were counted, and next to no text came of them",
     "loop": "it says the same again and again",
     "few_words": "it has hardly any different words",
     "slowed": "the tokens came far more slowly than they were made",
