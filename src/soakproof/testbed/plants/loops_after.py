@@ -24,7 +24,7 @@ prompt = "200 tokens"
 answer = "80 tokens"
 """
     seconds = 5
-    fires = (Fires("functional: prose.repetition"),)
+    fires = (Fires("functional: prose.repetition", grade="loop"),)
 
     def __init__(self, value: float) -> None:
         super().__init__(value)
