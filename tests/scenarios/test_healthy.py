@@ -26,7 +26,7 @@ HUGE: dict[str, dict[str, Any]] = {
     "long_prose": {"prompt": 10**6, "answer": 10**6},
     "near_context": {"prompt": 10**6},
     "shared_prefix": {"prompt": 10**6},
-    "returning": {"prompt": 10**6, "other": 10**6, "flood": 10**6},
+    "returning": {"prompt": 10**6, "other": 10**6},
 }
 PHASES = ("decode", "first_token", "near_end", "prefill", "queued", "unstreamed")
 
