@@ -33,6 +33,13 @@ def begun(runs: Path, *nodes: str, records: int = 3) -> Run:
     return run
 
 
+def orphaned(run: Path) -> Path:
+    """The run as if every process that writes it were gone."""
+    for held in run.rglob(".writer"):
+        held.unlink()
+    return run
+
+
 def sealed(runs: Path, *nodes: str, records: int = 3) -> Path:
     run = begun(runs, *nodes, records=records)
     run.seal(RAW)

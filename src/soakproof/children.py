@@ -1,8 +1,9 @@
 """Processes of our own: started so that they never outlive us, and told by pid and start time.
 
 A child gets a pipe as standard input, its lifeline: the end of file on it means that the parent is gone,
-however it went. On Linux the kernel sends a death signal as well. A new session keeps a terminal's Ctrl-C
-away from children, so that the parent can end them in the right order.
+however it went. A stopped child reads nothing, so on Linux the kernel sends a signal at the parent's death as
+well: one that ends it, or, where it has something to put in order first, one that wakes it. A new session
+keeps a terminal's Ctrl-C away from children, so that the parent can end them in the right order.
 """
 
 import contextlib
@@ -54,19 +55,19 @@ def spawn(
 def guard_lifeline(
     on_line: Callable[[bytes], None] | None = None,
     on_end: Callable[[], None] | None = None,
-    death_signal: int = signal.SIGTERM,
 ) -> None:
     """In a child: notice the parent's end. Does nothing in a process that was not started by `spawn`.
 
-    ``on_line`` gets each line that the parent writes; ``on_end`` is called at the end of file, and the
-    default ends the process at once.
+    ``on_line`` gets each line that the parent writes. ``on_end`` is called at the end of file, and has to
+    end the process; without one the process is ended at once.
     """
     parent = os.environ.pop(LIFELINE, None)
     if parent is None:
         return
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, death_signal)
+            at_death = signal.SIGCONT if on_end else signal.SIGKILL  # both reach a stopped process
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, at_death)
         if os.getppid() != int(parent):  # it died before the signal was armed
             (on_end or _leave)()
             return

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from judged import NOW, fails, of
 from judging import adjudicate, evidence, exchange, sample
 from kernel_lines import kmsg
+from rundirs import orphaned
 
 from soakproof.catalog import Catalog
 from soakproof.judge import Evidence, Outcome
@@ -38,7 +39,7 @@ def abandoned(runs: Path, records: list[Record], **document: Any) -> Path:
     run.save()
     for record in there.records:
         run.writer(record.node).write(record)
-    (run.path / ".writer").unlink()  # its process went with the host
+    orphaned(run.path)  # its process went with the host
     return run.path
 
 

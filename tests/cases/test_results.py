@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged import NOW, fails, of, verdict
 from judging import adjudicate, event, evidence, exchange, iteration
-from rundirs import judgeable
+from rundirs import judgeable, orphaned
 
 from soakproof.catalog import Catalog
 from soakproof.clock import nanoseconds
@@ -143,7 +143,7 @@ def test_a_lost_worker_spoils_the_measurement_and_its_records_survive(tmp_path: 
     run.writer("watch")
     for name in ("load-1", "watch"):
         run.writer(name).seal()
-    (run.path / ".writer").unlink()
+    orphaned(run.path)
     assert seal_abandoned(run.path) == ["evidence/load-2: sealed"]
     recover(run.path)
     loaded = load(run.path)
@@ -353,7 +353,7 @@ def test_an_abandoned_empty_run_can_be_judged(tmp_path: Path) -> None:
     run = Run.create(tmp_path, "empty", evidence().run | {"state": "running"})
     for node in ("load", "watch"):
         run.writer(node)
-    (run.path / ".writer").unlink()
+    orphaned(run.path)
     recover(run.path)
     empty = evidence_of(load(run.path))
     no_numbers_of_nothing(everything_rendered(empty))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from cli_said import Command
 from judging import check, exchange
-from rundirs import begun, judgeable
+from rundirs import begun, judgeable, orphaned
 
 from soakproof.run import seal_run
 
@@ -137,7 +137,7 @@ def test_a_run_is_no_baseline_of_itself(
 
 def test_a_recovered_run_without_a_raw_result_is_inconclusive_at_best(soakproof: Command, here: Path) -> None:
     run = begun(here / "runs", "load", "watch", records=1)
-    (run.path / ".writer").unlink()
+    orphaned(run.path)
     said = soakproof("recover", "latest")
     assert said.code == 0
     assert "it has no raw result" in said.out

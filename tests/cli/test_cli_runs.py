@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from cli_said import Command
 from judging import exchange
-from rundirs import RAW, begun, judgeable, sealed
+from rundirs import RAW, begun, judgeable, orphaned, sealed
 
 
 def rows(out: str) -> dict[str, str]:
@@ -22,9 +22,9 @@ def test_every_state_of_a_run_is_listed(soakproof: Command, here: Path, policies
     soakproof("adjudicate", clean.name, "--policy", "pass")
     soakproof("adjudicate", clean.name, "--policy", "fail")
     writing, killed = begun(runs), begun(runs)
-    (killed.path / ".writer").unlink()
+    orphaned(killed.path)
     saved = begun(runs)
-    (saved.path / ".writer").unlink()
+    orphaned(saved.path)
     soakproof("recover", saved.path.name)
 
     said = soakproof("runs")
@@ -103,7 +103,7 @@ def test_verify_names_what_was_touched(soakproof: Command, here: Path, a_run: Pa
 def test_verify_says_what_an_unsealed_run_needs(soakproof: Command, here: Path) -> None:
     run = begun(here / "runs")
     assert "still being written" in soakproof("verify").out
-    (run.path / ".writer").unlink()
+    orphaned(run.path)
     said = soakproof("verify")
     assert said.code == 1
     assert f"`soakproof recover {run.path.name}`" in said.out
@@ -114,7 +114,7 @@ def test_recover_says_what_it_did(soakproof: Command, here: Path) -> None:
     with (run.path / "evidence/load/events.jsonl").open("ab") as file:
         file.write(b'{"torn')
     assert soakproof("recover", "latest").code == 64
-    (run.path / ".writer").unlink()
+    orphaned(run.path)
     said = soakproof("recover", "latest")
     assert said.code == 0
     for words in ("6 torn bytes moved", "evidence/watch: sealed", "sealed as recovered", "no raw result"):

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from golden.founding import DURATION, GIB, OURS, THEIRS, Facts, page_fault, write_run
 from golden.traffic import MIX
+from rundirs import orphaned
 
 from soakproof.catalog import Catalog
 from soakproof.errors import UsageError
@@ -219,7 +220,7 @@ def test_a_killed_run_does_not_pass_before_or_after_it_was_recovered(baseline: P
     unsealed = judged(path, baseline)
     assert unsealed.outcome is Outcome.INCONCLUSIVE
     assert unsealed.raw is None
-    (path / ".writer").unlink()  # its process is gone
+    orphaned(path)  # its process is gone
     recover(path)
     assert judged(path, baseline).outcome is Outcome.INCONCLUSIVE
 

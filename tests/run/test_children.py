@@ -61,6 +61,56 @@ def test_a_child_ends_with_its_parent(how: signal.Signals) -> None:
     wait_until_gone(child)
 
 
+_ORDERLY = """
+import os, sys, time
+from pathlib import Path
+from soakproof.children import guard_lifeline
+
+def leave():
+    Path(sys.argv[1]).write_text("in order")
+    os._exit(0)
+
+guard_lifeline(on_end=leave)
+print("up", flush=True)
+time.sleep(60)
+"""
+_PARENT_OF_ORDERLY = f"""
+import sys
+from soakproof.children import spawn
+child = spawn([sys.executable, "-c", {_ORDERLY!r}, sys.argv[1]])
+child.stdout.readline()
+print(child.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def stopped_child_of(*command: str) -> tuple["subprocess.Popen[bytes]", psutil.Process]:
+    """A parent, and its child, which is stopped."""
+    parent = subprocess.Popen([sys.executable, "-c", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    child = psutil.Process(int(line(parent)))
+    child.suspend()
+    while child.status() != psutil.STATUS_STOPPED:
+        time.sleep(0.01)
+    return parent, child
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a death signal")
+def test_a_stopped_child_ends_with_its_parent() -> None:
+    parent, child = stopped_child_of(_PARENT)
+    parent.kill()
+    parent.communicate()
+    wait_until_gone(child)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a death signal")
+def test_a_stopped_child_is_woken_by_its_parents_death_and_leaves_in_order(tmp_path: Path) -> None:
+    parent, child = stopped_child_of(_PARENT_OF_ORDERLY, str(tmp_path / "left"))
+    parent.kill()
+    parent.communicate()
+    wait_until_gone(child)
+    assert (tmp_path / "left").read_text() == "in order"
+
+
 def test_a_child_hears_lines_and_ends_with_its_lifeline() -> None:
     child = spawn([sys.executable, "-c", _CHILD])
     assert line(child) == b"up\n"

@@ -4,12 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rundirs import begun, event, sealed
+from rundirs import begun, event, orphaned, sealed
 
 from soakproof.errors import UsageError
 from soakproof.records import Event
@@ -84,7 +85,7 @@ def test_a_sealed_node_keeps_its_own_seal(tmp_path: Path) -> None:
     run = begun(tmp_path, "load", "watch")
     run.writer("watch").seal()
     own = (run.path / "evidence/watch/SEAL").read_bytes()
-    (run.path / ".writer").unlink()
+    orphaned(run.path)
     recover(run.path)
     assert (run.path / "evidence/watch/SEAL").read_bytes() == own
     assert verify(run.path).problems == ()
@@ -99,15 +100,76 @@ def test_a_run_that_is_being_written_is_refused(tmp_path: Path) -> None:
 
 def test_a_pid_that_was_used_again_is_another_writer(tmp_path: Path) -> None:
     run = begun(tmp_path)
+    orphaned(run.path)
     write_atomic(run.path / ".writer", b'{"pid": %d, "created": 1.0}' % os.getpid())
     assert not being_written(run.path)
     recover(run.path)
     assert verify(run.path).recovered
 
 
+_NODE = """
+import os, signal, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])  # tests/
+from rundirs import event
+from soakproof.errors import RecorderError
+from soakproof.run import NodeWriter
+writer = NodeWriter(Path(sys.argv[1]), "watch")
+writer.write(event(1, "watch"))
+print("up", flush=True)
+sys.stdin.readline()
+for late in (lambda: writer.write(event(2, "watch")), writer.seal):
+    try:
+        late()
+    except RecorderError as error:
+        print(error, flush=True)
+"""
+
+
+@pytest.fixture
+def stopped_node(tmp_path: Path) -> Iterator[tuple[Path, "subprocess.Popen[str]"]]:
+    """A run whose own process is gone, and whose watch is still there, stopped."""
+    path = orphaned(begun(tmp_path, "load").path)
+    command = [sys.executable, "-c", _NODE, str(path), str(Path(__file__).parent.parent)]
+    node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert node.stdout is not None
+    assert node.stdout.readline() == "up\n"
+    node.send_signal(signal.SIGSTOP)
+    yield path, node
+    node.kill()
+    node.communicate()
+
+
+def test_a_run_is_not_recovered_while_a_stopped_process_holds_a_node(
+    stopped_node: tuple[Path, "subprocess.Popen[str]"],
+) -> None:
+    path, node = stopped_node
+    with pytest.raises(UsageError, match=f"process {node.pid}, which that left behind, holds evidence/watch"):
+        recover(path)
+    assert not list(path.rglob(SEAL))
+    node.kill()
+    node.wait()
+    assert recover(path)[-1] == f"{path.name}: sealed as recovered"
+    assert verify(path).problems == ()
+
+
+def test_a_writer_that_wakes_leaves_a_node_that_was_sealed_meanwhile(
+    stopped_node: tuple[Path, "subprocess.Popen[str]"],
+) -> None:
+    """Somebody who cannot see its process, on another host say, may have sealed it."""
+    path, node = stopped_node
+    orphaned(path)
+    recover(path)
+    node.send_signal(signal.SIGCONT)
+    told, _ = node.communicate("go on\n")
+    assert told.count("was sealed by another process") == 2
+    assert verify(path).problems == ()
+
+
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"pid": "x"}', b"\xff"])
 def test_a_lock_that_says_nothing_holds_nobody(tmp_path: Path, content: bytes) -> None:
     run = begun(tmp_path)
+    orphaned(run.path)
     (run.path / ".writer").write_bytes(content)
     assert not being_written(run.path)
 
@@ -117,7 +179,7 @@ def test_a_file_elsewhere_that_a_run_links_to_is_not_cut(tmp_path: Path) -> None
     elsewhere = tmp_path / "notes.jsonl"
     elsewhere.write_bytes(b"first\nlast, without an end")
     run = begun(tmp_path)
-    (run.path / ".writer").unlink()
+    orphaned(run.path)
     (run.path / "evidence/load/checks.jsonl").symlink_to(elsewhere)
     recover(run.path)
     assert elsewhere.read_bytes() == b"first\nlast, without an end"

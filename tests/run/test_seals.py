@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rundirs import RAW, begun, event, sealed
+from rundirs import RAW, begun, event, orphaned, sealed
 
 from soakproof.run import SEAL, digest, load, recover, seal_folder, verify
 
@@ -107,7 +107,7 @@ TOUCHES: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_a_result_that_came_after_the_seal_is_found(tmp_path: Path) -> None:
     """A recovered run has no raw result, and nobody can give it one."""
     run = begun(tmp_path)
-    (run.path / ".writer").unlink()
+    orphaned(run.path)
     recover(run.path)
     assert verify(run.path).problems == ()
     (run.path / "raw.json").write_text('{"outcome": "clean"}')

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from wire import Connection, endless, entry, is_running, port_is_open, wait_for
 
 from soakproof.testbed.launch import Testbed
@@ -52,12 +53,16 @@ def test_a_killed_gateway_takes_a_replaced_engine_along(own: Testbed):
     stream.close()
 
 
-def test_a_killed_parent_takes_both_along(tmp_path: Path):
+@pytest.mark.parametrize("stopped", [(), (0,), (0, 1)], ids=["none", "gateway", "both"])
+def test_a_killed_parent_takes_both_along(tmp_path: Path, stopped: tuple[int, ...]):
+    """A stopped process hears neither an end of file nor SIGTERM."""
     command = [sys.executable, "-c", PARENT, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         url, backend_url, *pids = parent.stdout.readline().split()
         stream = Connection(url).send(endless(6)).until(b"delta")
+        for number in stopped:
+            os.kill(int(pids[number]), signal.SIGSTOP)
         parent.kill()
         wait_for(lambda: not any(is_running(int(pid)) for pid in pids), within=SOON)
         wait_for(lambda: not port_is_open(url) and not port_is_open(backend_url), within=SOON)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from caseinputs import INPUTS
+from rundirs import orphaned
 
 from soakproof.clock import NS, RunClock
 from soakproof.errors import SoakproofError
@@ -185,13 +186,18 @@ time.sleep(600)
 """
 
 
-def test_the_parents_death_ends_it_sealed(run: Run, host: Path) -> None:
+@pytest.mark.parametrize("stopped", [False, True])
+def test_the_parents_death_ends_it_sealed(run: Run, host: Path, stopped: bool) -> None:
+    """A stopped process reads no end of file: the kernel has to wake it."""
     command = [sys.executable, "-c", PARENT, str(run.path), config_for(host).to_json()]
     parent = subprocess.Popen(command, stdout=subprocess.PIPE)
     try:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
         eventually(lambda: of(load(run.path), Sample, "memory"))
+        if stopped:
+            os.kill(pid, signal.SIGSTOP)
+            eventually(lambda: " T " in Path(f"/proc/{pid}/stat").read_text())
     finally:
         parent.kill()  # the parent itself; nothing is told to the watch
         parent.communicate()
@@ -210,7 +216,7 @@ def test_a_killed_watch_leaves_what_can_be_recovered(run: Run, host: Path, start
     eventually(lambda: not watch.alive)
     assert watch.stop() == -signal.SIGKILL
     assert not (run.path / "evidence/watch/SEAL").exists()
-    (run.path / ".writer").unlink()  # as if the run's own writer were gone, too
+    orphaned(run.path)  # as if the run's own writer were gone, too
     assert "evidence/watch: sealed" in recover(run.path)
     state = verify(run.path)
     assert (state.sealed, state.recovered, state.problems) == (True, True, ())

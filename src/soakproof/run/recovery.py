@@ -5,12 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import orjson
-
-from soakproof.children import is_alive
 from soakproof.errors import UsageError
 from soakproof.host import boot_id, machine_digest
 from soakproof.run.files import write_atomic
+from soakproof.run.holding import holder, let_go
 from soakproof.run.loading import read_run
 from soakproof.run.seal import HOST_LOST, RECOVERED, SEAL, is_own, nodes, seal_folder, seal_run
 
@@ -18,12 +16,8 @@ TORN = ".torn"
 
 
 def being_written(run: Path) -> bool:
-    """Whether the process that writes this run is still there, told by pid and start time."""
-    try:
-        owner = orjson.loads((run / ".writer").read_bytes()) if is_own(run / ".writer") else {}
-        return is_alive(owner["pid"], owner["created"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
+    """Whether a process that writes this run, or a node of it, is still there."""
+    return any(holder(folder) for folder in (run, *nodes(run)))
 
 
 def sealing(run: Path) -> Literal["sealed", "recovered", "being written", "unsealed"]:
@@ -37,19 +31,37 @@ def sealing(run: Path) -> Literal["sealed", "recovered", "being written", "unsea
 def recover(run: Path) -> list[str]:
     """Seal what a crash left: torn tails go to ``<file>.torn``, missing seals are written, marked as
     recovered. Returns what was done, in words. A sealed run is left as it is.
+
+    Raises UsageError while a process that writes it, or a node of it, is there: a stopped one, too, which
+    would go on writing when it is woken.
     """
     document = read_run(run)
     if (run / SEAL).is_file():
         return []
-    if being_written(run):
-        raise UsageError(f"{run.name} is still being written", "wait for it to end, or stop it with Ctrl-C")
+    _refuse_held(run)
     done = seal_abandoned(run)
     lost = _host_was_restarted(document)
     seal_run(run, note=HOST_LOST if lost else RECOVERED)
+    let_go(run)
     if lost:
         done.append(f"{run.name}: the host was restarted before the run had ended")
     done.append(f"{run.name}: sealed as recovered")
     return done
+
+
+def _refuse_held(run: Path) -> None:
+    if owner := holder(run):
+        raise UsageError(
+            f"{run.name} is still being written by process {owner}",
+            "wait for it to end, or stop it with Ctrl-C",
+        )
+    for node in nodes(run):
+        if left := holder(node):
+            raise UsageError(
+                f"{run.name} is still being written: its own process is gone, and process {left}, which that "
+                f"left behind, holds {node.relative_to(run)}",
+                f"look at it, end it, and recover the run then: kill -9 {left}",
+            )
 
 
 def _host_was_restarted(document: Mapping[str, Any]) -> bool:
@@ -71,6 +83,7 @@ def seal_abandoned(run: Path) -> list[str]:
             if cut:
                 done.append(f"{path.relative_to(run)}: {cut} torn bytes moved to {path.name}{TORN}")
         seal_folder(node, note=RECOVERED)
+        let_go(node)
         done.append(f"{node.relative_to(run)}: sealed")
     return done
 

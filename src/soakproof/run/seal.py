@@ -31,11 +31,10 @@ def seal_folder(folder: Path, names: Iterable[str] | None = None, *, note: str =
 
 
 def seal_run(run: Path, *, note: str = "") -> None:
-    """The seal over run.json, raw.json and the nodes' seals; the writer's lock goes."""
+    """The seal over run.json, raw.json and the nodes' seals."""
     names = [name for name in (RUN, RAW) if is_own(run / name)]
     names += [f"{node.relative_to(run)}/{SEAL}" for node in nodes(run) if is_own(node / SEAL)]
     seal_folder(run, names, note=note)
-    (run / ".writer").unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)

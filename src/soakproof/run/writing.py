@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-import psutil
-
 from soakproof.errors import RecorderError, UsageError
 from soakproof.records import FILES, Record, encode
 from soakproof.redaction import without_key
 from soakproof.run.files import to_json, write_atomic
-from soakproof.run.seal import EVIDENCE, RAW, RUN, seal_folder, seal_run
+from soakproof.run.holding import hold, let_go
+from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, seal_folder, seal_run
 
 
 class NodeWriter:
     """Appends one node's records, each flushed to the kernel as it is written, so a crash loses none.
 
-    Unbuffered: one write a record (about 20 us). ``sync=True`` also waits for the disk.
+    Unbuffered: one write a record (about 20 us). ``sync=True`` also waits for the disk. A folder that
+    somebody else has sealed, while this process was stopped, say, is left as it was sealed.
     """
 
     def __init__(self, run: Path, node: str) -> None:
@@ -32,6 +32,7 @@ class NodeWriter:
         self._broken = False
         try:
             self.folder.mkdir(parents=True, exist_ok=False)
+            hold(self.folder)
         except FileExistsError:
             raise RecorderError(f"{self.folder} exists: two nodes of one run cannot share a name") from None
         except OSError as error:
@@ -40,6 +41,7 @@ class NodeWriter:
     def write(self, record: Record, *, sync: bool = False) -> None:
         if self._sealed or self._broken:  # what follows a torn line would be lost with it
             raise RecorderError(f"{self.folder} {'is sealed' if self._sealed else 'has a torn line'}")
+        self._refuse_foreign_seal()
         try:
             file = self._open(FILES[type(record)])
             line = encode(record)
@@ -59,10 +61,15 @@ class NodeWriter:
             self._files[name] = (self.folder / name).open("ab", buffering=0)
         return self._files[name]
 
+    def _refuse_foreign_seal(self) -> None:
+        if (self.folder / SEAL).exists():
+            raise RecorderError(f"{self.folder} was sealed by another process: nothing is added to it")
+
     def seal(self) -> None:
         """Close every file, wait for the disk and seal the folder. Doing it twice does nothing more."""
         if self._sealed:
             return
+        self._refuse_foreign_seal()
         self._sealed = True
         try:
             for file in self._files.values():
@@ -71,6 +78,7 @@ class NodeWriter:
         except OSError as error:
             raise RecorderError(f"cannot close evidence in {self.folder}: {error.strerror}") from error
         seal_folder(self.folder)
+        let_go(self.folder)
 
 
 @dataclass
@@ -91,11 +99,11 @@ class Run:
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
         named = re.sub(r"[^\w.-]+", "-", plan)[:60].strip(".-") or "plan"
         path = runs / f"{stamp}-{named}-{secrets.token_hex(2)}"
-        run, owner = cls(path, document, key), psutil.Process()
+        run = cls(path, document, key)
         try:
             path.mkdir(parents=True)
             (path / EVIDENCE).mkdir()
-            write_atomic(path / ".writer", to_json({"pid": owner.pid, "created": owner.create_time()}))
+            hold(path)
             run.save()
         except (OSError, RecorderError) as error:
             shutil.rmtree(path, ignore_errors=True)
@@ -126,3 +134,4 @@ class Run:
         write_atomic(self.path / RAW, to_json(without_key(raw, self.key)))
         self.save()
         seal_run(self.path)
+        let_go(self.path)

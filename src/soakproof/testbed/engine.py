@@ -24,7 +24,7 @@ from soakproof.testbed.options import EngineOptions
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serve until told to end; the process ends here, without Python's own clean-up."""
-    children.guard_lifeline(death_signal=getattr(signal, "SIGKILL", signal.SIGTERM))
+    children.guard_lifeline()
     parser = argparse.ArgumentParser(prog="soakproof.testbed.engine", allow_abbrev=False)
     parser.add_argument("-m", "--model", type=Path, required=True)
     parser.add_argument("--log", type=Path, required=True)

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sys
 from typing import Any
 
 import trio
@@ -23,6 +24,8 @@ class Ending:
         """Listen to the lifeline and to the signals that ask a process to end."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._signalled)
+        if sys.platform == "linux":  # what the kernel sends at the parent's death, and what wakes us
+            signal.signal(signal.SIGCONT, self._woken)
         guard_lifeline(on_line=self._heard, on_end=lambda: self.end("parent gone"))
 
     def _heard(self, line: bytes) -> None:
@@ -30,8 +33,14 @@ class Ending:
             self.end("stop")
 
     def _signalled(self, number: int, _frame: Any) -> None:
-        orphaned = os.getppid() != self._parent  # the kernel sends a signal at the parent's death
-        self.end("parent gone" if orphaned else signal.Signals(number).name)
+        self.end("parent gone" if self._is_orphan() else signal.Signals(number).name)
+
+    def _woken(self, _number: int, _frame: Any) -> None:
+        if self._is_orphan():
+            self.end("parent gone")
+
+    def _is_orphan(self) -> bool:
+        return os.getppid() != self._parent
 
     def end(self, reason: str) -> None:
         self.reason = self.reason or reason
