@@ -90,7 +90,8 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
     )
     (folder / "policy.toml").write_text(_policy(kind.policy))
     asked = ("--headless", "--plan", "proof.toml", "--host", pair.url, "--model", "llm")
-    with planted(pair, name), locust(folder, *asked) as process:
+    value = kind.default if kind.proof_value is None else kind.proof_value
+    with planted(pair, f"{name}={value}"), locust(folder, *asked) as process:
         process.wait(90)
     run = the_run(folder)
     _, verdict = adjudicated(run, "--policy", str(folder / "policy.toml"))

@@ -81,6 +81,7 @@ class Plant:
 
     plan: ClassVar[str] = ""  # the plan's TOML for its proof: mix, kinds, bounds
     policy: ClassVar[str] = ""  # more of the policy, beside default.toml
+    proof_value: ClassVar[float | None] = None  # the value in its proof, where the default takes too long
     users: ClassVar[int] = 1
     seconds: ClassVar[int] = 4  # how long its proof soaks
     fires: ClassVar[tuple[Fires, ...]] = ()

@@ -19,7 +19,6 @@ isolation = 1
         Fires("functional: exchanges: protocol", grade="protocol"),
         Fires("protocol: finish_reason_missing"),
     )
-    may_fire = ("protocol: done_without_finish", "protocol: finish_reason_null")
 
     async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
         document = document_of(data)

@@ -3,7 +3,6 @@
 from soakproof.testbed.plant import Call, Fires, Plant
 
 _CHARACTERS = 2.5  # a token, about
-_LOST = 0.25  # of such a prompt
 
 
 class OldestLost(Plant):
@@ -22,10 +21,12 @@ prompt = "1600 tokens"
 """
     seconds = 5
     fires = (Fires("functional: context.start", grade="beyond_batch"),)
+    lost = (0.0, 0.25)  # of such a prompt's lines: from, to
 
     async def ask(self, call: Call) -> None:
         options = call.model.options
         room = options.context / options.slots * self.value / 100
         if len(call.prompt) / _CHARACTERS > room:
             lines = call.prompt.split("\n")
-            call.document["messages"][-1]["content"] = "\n".join(lines[int(len(lines) * _LOST) :])
+            first, last = (int(len(lines) * share) for share in self.lost)
+            call.document["messages"][-1]["content"] = "\n".join(lines[:first] + lines[last:])

@@ -1,0 +1,75 @@
+"""Every detector there is, and where those are proven that no plant in the testbed can make fire."""
+
+import ast
+from collections.abc import Iterator
+
+from soakproof.catalog import Catalog, bundled
+from soakproof.failures import KINDS
+from soakproof.reading.oddities import ODDITIES
+from soakproof.records import Failure
+from tests.load.soaks import ROOT
+
+# Adjudicators of the run itself: how much of it there was, whether it is whole, whether the tester kept up.
+OF_THE_RUN = ("coverage", "evidence", "generator")
+# Subjects that only tell, or say that nothing was seen.
+TELLING = {
+    "functional: checks",
+    "functional: exchanges",
+    "functional: scenarios",
+    "isolation: overlap",
+    "kernel: gaps",
+    "kernel: kernel log",
+    "kernel: warnings",
+    "memory: headroom",
+    "protocol: answers",
+    "slots: seeds",
+    "slots: slots",
+    "slots: strangers",
+}
+# Where a detector fires that no plant can reach: the host's memory and kernel, a process that must not end
+# here, an error of half a run's length.
+ELSEWHERE = {
+    "functional: exchanges: connect": "tests/load/test_soak.py",
+    "memory: available": "tests/adjudicators/test_memory.py",
+    "memory: swap": "tests/adjudicators/test_memory.py",
+    "scheduling: wedged": "tests/cases/test_timelines.py",
+    "slots: gone": "tests/adjudicators/test_slots.py",
+    "slots: one slot": "tests/judge/test_placement.py",
+    "slots: released": "tests/adjudicators/test_slots.py",
+}
+# Each oddity of the protocol that weighs is made to fire in these rooms' tests, if no plant does it.
+ODDITIES_PROVEN = ("tests/adjudicators", "tests/cases", "tests/exchange")
+
+
+def checks() -> set[str]:
+    """Every check that a bundled scenario declares."""
+    catalog = Catalog(bundled("scenarios").parent)
+    names = catalog.files("scenarios", ".py")
+    return {f"functional: {check}" for name in names for check in catalog.scenario(name).checks}
+
+
+def failures() -> set[str]:
+    """Every failure class that a server can be at fault for."""
+    return {f"functional: exchanges: {failure}" for failure in Failure if KINDS[failure].fault != "ours"}
+
+
+def oddities() -> set[str]:
+    """Every oddity of the protocol that weighs."""
+    return {f"protocol: {name}" for name, odd in ODDITIES.items() if odd.weight != "told"}
+
+
+def subjects() -> set[str]:
+    """What the adjudicators' sources name as the subject of a finding, where it is a fixed text."""
+    found = set()
+    for path in (ROOT / "adjudicators").glob("*.py"):
+        if path.stem not in OF_THE_RUN:
+            found |= {f"{path.stem}: {subject}" for subject in _fixed(path.read_text())}
+    return found - TELLING
+
+
+def _fixed(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "finding" and len(node.args) > 1:
+            subject = node.args[1]
+            if isinstance(subject, ast.Constant):
+                yield str(subject.value)
