@@ -65,7 +65,23 @@ def checks(name: str, number: int, at: float, records: Iterable[Record], facts: 
 
 def ask(name: str, number: int, place: int, role: str, at: float, took: float, **more: Any) -> Exchange:
     values = {"seed": _SEEDS[name] + 10 * number + place, "model_asked": "llm", "done_marker": True}
+    if "cancelled_ns" not in more:
+        values = {**values, "prompt_tokens": 400, "completion_tokens": 40, "cached_tokens": 0, **more}
+        values = {**counts(values, took), **values}
     return exchange(at=at, took=took, kind=name, iteration=number, role=role, **{**values, **more})
+
+
+def counts(values: dict[str, Any], took: float) -> dict[str, Any]:
+    """What llama.cpp tells at the end of every answer: its usage, and the times of its work."""
+    prompt, made, cached = (values[f"{part}_tokens"] for part in ("prompt", "completion", "cached"))
+    return {
+        "usage": {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}
+        | {"prompt_tokens_details": {"cached_tokens": cached}},
+        "timings": {
+            **{"cache_n": cached, "prompt_n": prompt - cached, "prompt_ms": 250 * took},
+            **{"predicted_n": made, "predicted_ms": 650 * took},
+        },
+    }
 
 
 def structured_json(number: int, at: float, facts: "Facts") -> tuple[float, list[Record]]:
