@@ -1,6 +1,9 @@
 """Whoever reads, or does not: a command comes to its own end, and nothing steers the terminal."""
 
+import contextlib
 import os
+import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +33,7 @@ def test_a_stream_that_is_closed_or_full_changes_no_exit_code(tmp_path: Path, re
 def test_names_of_folders_steer_no_terminal(here: Path, soakproof: Command) -> None:
     """A run may have been sent by somebody, folder and all."""
     run = judgeable(here / "runs")
-    run.rename(run.with_name("2026\x1b[2J\x1b]0;owned\x07\u202e"))
+    run.rename(run.with_name("2026\x1b[2J\x1b[8m\x1b[31m\x1b]0;owned\x07\u202e"))
     for arguments in (
         ["runs"],
         ["verify"],
@@ -39,5 +42,36 @@ def test_names_of_folders_steer_no_terminal(here: Path, soakproof: Command) -> N
         ["verify", "nope"],
     ):
         said = soakproof(*arguments)
-        assert "2026\\x1b[2J" in said.out + said.err
+        assert "2026\\x1b[2J\\x1b[8m\\x1b[31m" in said.out + said.err
         assert not set(said.out + said.err) & set("\x1b\x07\u202e")
+
+
+def test_on_a_terminal_only_our_own_colours_are_shown(tmp_path: Path) -> None:
+    run = judgeable(tmp_path / "runs")
+    (run / "evidence/load/zz\x1b[31m").mkdir()
+    run.rename(run.with_name("2026\x1b[8m"))
+    touched = on_a_terminal("verify", "latest", folder=tmp_path)
+    (run.with_name("2026\x1b[8m") / "evidence/load/zz\x1b[31m").rmdir()
+    judged = on_a_terminal("adjudicate", "latest", folder=tmp_path)
+    assert "\x1b" not in touched
+    assert "zz\\x1b[31m: not in the seal" in touched
+    assert "report: runs/2026\\x1b[8m/verdicts/" in judged
+    colours = set(re.findall(r"\x1b\[[^m]*m", judged))
+    assert "\x1b[0m" in colours
+    assert colours <= {"\x1b[0m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[35m"}
+
+
+def on_a_terminal(*arguments: str, folder: Path) -> str:
+    """What the command writes to a terminal of its own."""
+    ours, its = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"}
+    command = [sys.executable, "-m", "soakproof", *arguments]
+    done = subprocess.Popen(command, cwd=folder, stdout=its, stderr=its, env=environment)
+    os.close(its)
+    said = b""
+    with contextlib.suppress(OSError):  # the end of a terminal that nobody writes to any more
+        while more := os.read(ours, 1 << 16):
+            said += more
+    os.close(ours)
+    done.wait(60)
+    return said.decode()

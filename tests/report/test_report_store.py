@@ -10,8 +10,9 @@ import founding_report as founding
 import pytest
 
 from soakproof import report
-from soakproof.errors import RecorderError
+from soakproof.errors import RecorderError, UsageError
 from soakproof.report.store import store
+from soakproof.run import verdict_folders
 
 FILES = ["figures", "junit.xml", "report.html", "report.md", "verdict.json"]
 
@@ -39,6 +40,34 @@ def test_judging_again_adds_an_entry_and_touches_no_earlier_one(tmp_path: Path) 
     assert store(tmp_path, "nightly", {"a.txt": "two"}).name == "2-nightly"
     assert store(tmp_path, "release", {"a.txt": "three"}).name == "3-release"
     assert digests(first) == before
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_no_verdict_is_written_through_a_link(tmp_path: Path, inside: bool) -> None:
+    """Into the evidence, say, or out of the run."""
+    run = tmp_path / "run"
+    elsewhere = run / "evidence/load" if inside else tmp_path / "elsewhere"
+    elsewhere.mkdir(parents=True)
+    run.mkdir(exist_ok=True)
+    (run / "verdicts").symlink_to(elsewhere)
+    with pytest.raises(UsageError, match="is a link to"):
+        store(run, "release", {"a.txt": "one"})
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_reports_are_not_made_again_through_a_link(tmp_path: Path) -> None:
+    entry = report.write(tmp_path, founding.verdict(), founding.run(), founding.baseline())
+    (tmp_path / "elsewhere").mkdir()
+    for figure in (entry / "figures").iterdir():
+        figure.unlink()
+    (entry / "figures").rmdir()
+    (entry / "figures").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="is a link to"):
+        report.rewrite(entry, founding.verdict(), founding.run(), founding.baseline())
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+    entry.rename(tmp_path / "moved")
+    entry.symlink_to(tmp_path / "moved")
+    assert verdict_folders(tmp_path) == []
 
 
 def test_numbers_go_on_after_a_gap_and_after_what_a_killed_judgement_left(tmp_path: Path) -> None:

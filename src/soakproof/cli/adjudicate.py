@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from soakproof.cli.options import runs_option
-from soakproof.cli.output import colour, say, width, working
+from soakproof.cli.output import colour, say, say_coloured, width, working
 from soakproof.cli.reading import sealed_run
 
 
@@ -47,6 +47,6 @@ def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: d
         verdict, evidence = judge_loaded(judged, before, policy, Catalog(Path.cwd()), now)
     with working("writing the report"):
         entry = report.write(judged.path, verdict, evidence, evidence_of(before) if before else None)
-    say(report.terminal_table(verdict, width=width(), colour=colour()))
+    say_coloured(report.terminal_table(verdict, width=width(), colour=colour()))
     say(f"\nreport: {entry / 'report.html'}")
     return EXIT_CODES[verdict.outcome]

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import sys
 import threading
@@ -16,16 +15,22 @@ from soakproof.plain import visible
 
 _PATIENCE = 2.0  # seconds of silence that nobody minds
 _EVERY = 10.0  # seconds between lines where one cannot be rewritten
-_COLOUR = re.compile(r"(\x1b\[\d+m)")
 
 
 def say(text: str = "") -> None:
-    """Print at once, colours apart without what could steer a terminal.
+    """Print at once, with every character that could steer a terminal as its escape: names of files and
+    folders, among others, are whatever somebody called them.
+    """
+    say_coloured(visible(text))
+
+
+def say_coloured(text: str) -> None:
+    """Print at once what has colours of our own, and in which its maker has left nothing else of that kind.
 
     When nobody reads any more (``| head``, a full disk), go on in silence to the command's own end.
     """
     try:
-        print(_harmless(text), flush=True)
+        print(text, flush=True)
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -33,12 +38,7 @@ def say(text: str = "") -> None:
 def complain(text: str) -> None:
     """A line on standard error."""
     with contextlib.suppress(OSError):
-        print(_harmless(text), file=sys.stderr, flush=True)
-
-
-def _harmless(text: str) -> str:
-    """Names of files and folders, among others, are whatever somebody called them."""
-    return "".join(part if _COLOUR.fullmatch(part) else visible(part) for part in _COLOUR.split(text))
+        print(visible(text), file=sys.stderr, flush=True)
 
 
 def width() -> int:
@@ -74,7 +74,7 @@ class Hint:
         """Show ``text``; "" clears the line for what is printed next."""
         if self._terminal:
             with contextlib.suppress(OSError):
-                sys.stderr.write(f"\r\x1b[K{text}")
+                sys.stderr.write(f"\r\x1b[K{visible(text)}")
                 sys.stderr.flush()
         elif text and time.monotonic() - self._said >= _EVERY:
             self._said = time.monotonic()
@@ -98,7 +98,7 @@ def _show(what: str, over: threading.Event) -> None:
     began, terminal = time.monotonic(), is_terminal(sys.stderr)
     wait = _PATIENCE
     while not over.wait(wait):
-        line = f"{what} … {time.monotonic() - began:.0f} s"
+        line = f"{visible(what)} … {time.monotonic() - began:.0f} s"
         with contextlib.suppress(OSError):
             print(
                 f"\r{line}" if terminal else line, end="" if terminal else "\n", file=sys.stderr, flush=True

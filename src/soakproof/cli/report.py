@@ -10,7 +10,7 @@ import msgspec
 import orjson
 
 from soakproof.cli.options import runs_option
-from soakproof.cli.output import colour, say, width, working
+from soakproof.cli.output import colour, say, say_coloured, width, working
 from soakproof.cli.reading import sealed_run
 from soakproof.errors import EXIT_OK, UsageError
 from soakproof.judge.finding import Verdict
@@ -39,7 +39,7 @@ def report(run: str, number: int | None, again: bool, runs: Path) -> int:
     if again:
         with working("making the reports again"):
             _make_again(runs, path, entry, verdict)
-    say(terminal_table(verdict, width=width(), colour=colour()))
+    say_coloured(terminal_table(verdict, width=width(), colour=colour()))
     for file in sorted(p for p in entry.path.rglob("*") if p.is_file()):
         say(f"  {file}")
     return EXIT_OK

@@ -14,7 +14,7 @@ from soakproof.report.figures import figures
 from soakproof.report.html import to_html
 from soakproof.report.junit import render_junit
 from soakproof.report.markdown import to_markdown
-from soakproof.report.store import store
+from soakproof.report.store import refuse_link, store
 from soakproof.report.terminal import terminal_table
 from soakproof.run import write_atomic
 
@@ -52,6 +52,7 @@ def write(run_path: Path, verdict: Verdict, evidence: Evidence, baseline: Eviden
 def rewrite(entry: Path, verdict: Verdict, evidence: Evidence, baseline: Evidence | None = None) -> None:
     """Make the reports of an entry again, each file whole or not at all; its verdict.json stays as it is."""
     for name, text in _reports(verdict, evidence, baseline).items():
+        refuse_link((entry / name).parent)
         (entry / name).parent.mkdir(exist_ok=True)
         write_atomic(entry / name, text.encode())
 

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from soakproof.errors import RecorderError
+from soakproof.errors import RecorderError, UsageError
 from soakproof.run import VERDICTS
 
 _TAKEN = re.compile(r"\.?(\d+)(?:-.*)?")
@@ -22,9 +22,11 @@ _TAKEN = re.compile(r"\.?(\d+)(?:-.*)?")
 def store(run: Path, policy: str, files: Mapping[str, str]) -> Path:
     """Write ``files`` (path inside the entry to text) as the run's next entry; its folder.
 
-    Raises RecorderError, and leaves nothing behind, when the disk is full or the run cannot be written.
+    Raises RecorderError, and leaves nothing behind, when the disk is full or the run cannot be written, and
+    UsageError where a link leads out of the run's own folder of verdicts.
     """
     verdicts = run / VERDICTS
+    refuse_link(verdicts)
     try:
         verdicts.mkdir(exist_ok=True)
         claim, number = _claim(verdicts)
@@ -42,6 +44,15 @@ def store(run: Path, policy: str, files: Mapping[str, str]) -> Path:
         raise
     _sync(verdicts)
     return entry
+
+
+def refuse_link(folder: Path) -> None:
+    """What is written goes into the run's own folders, not to where somebody's link leads."""
+    if folder.is_symlink():
+        raise UsageError(
+            f"{folder} is a link to {folder.readlink()}: no verdict is written through it",
+            "a run's verdicts are in a folder of its own: remove the link, and judge again",
+        )
 
 
 def _claim(verdicts: Path) -> tuple[Path, int]:

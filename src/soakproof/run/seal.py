@@ -54,6 +54,11 @@ def is_own(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
+def is_own_folder(path: Path) -> bool:
+    """A folder, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
 def verify(run: Path) -> SealState:
     """Check every seal of a run against its files: changed, missing, added, unsealed."""
     problems: list[str] = []
@@ -84,9 +89,7 @@ def verify(run: Path) -> SealState:
 def nodes(run: Path) -> list[Path]:
     """The folders of a run's evidence; a link to a folder is none."""
     evidence = run / EVIDENCE
-    if evidence.is_symlink() or not evidence.is_dir():
-        return []
-    return sorted(p for p in evidence.iterdir() if p.is_dir() and not p.is_symlink())
+    return sorted(p for p in evidence.iterdir() if is_own_folder(p)) if is_own_folder(evidence) else []
 
 
 def _read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
@@ -147,7 +150,7 @@ def _unknown(run: Path, folder: Path, entries: list[tuple[str, int, str]]) -> li
     there = {name for name in (RUN, RAW) if (run / name).exists()}
     there |= {f"{node.relative_to(run)}/{SEAL}" for node in own}
     evidence = run / EVIDENCE
-    beside = set(evidence.iterdir()) - set(own) if evidence.is_dir() and not evidence.is_symlink() else set()
+    beside = set(evidence.iterdir()) - set(own) if is_own_folder(evidence) else set()
     return sorted((there | {str(path.relative_to(run)) for path in beside}) - known)
 
 
