@@ -197,8 +197,9 @@ class Slots(Adjudicator):
 
         It may be somebody else's, so it convicts only where the policy says that nobody else is there.
         """
-        held = [owners for owners in outlived_tasks(evidence, samples).values() if owners]
-        leaks = [owners[-1] for owners in held if all(o.seconds > self._bound(o.phase) for o in owners)]
+        held = outlived_tasks(evidence, samples).values()
+        late = [owners for owners in held if all(o.seconds > self._bound(o.phase) for o in owners)]
+        leaks = [min(owners, key=lambda o: o.seconds) for owners in late]
         if leaks:
             longest = max(leaks, key=lambda o: o.seconds)
             yield finding(

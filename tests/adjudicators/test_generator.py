@@ -1,7 +1,7 @@
 """Generator: a saturated tester makes a run inconclusive, never failed."""
 
 import pytest
-from judging import adjudicate, evidence, exchange, sample, trace
+from judging import adjudicate, event, evidence, exchange, sample, trace
 
 from soakproof.judge import Outcome
 
@@ -117,3 +117,10 @@ def test_a_limit_may_be_set_with_its_unit() -> None:
 
 def test_nothing_sent_is_inconclusive() -> None:
     assert adjudicate("generator", evidence(load_samples()))["schedule"].outcome is Outcome.INCONCLUSIVE
+
+
+def test_what_the_tester_itself_raised_is_an_error_of_the_run() -> None:
+    faults = [event("tester_fault", at, node="load", error="ZeroDivisionError: x") for at in (3.0, 9.0)]
+    found = adjudicate("generator", evidence(exchange("a"), faults))["faults"]
+    assert (found.outcome, found.fault, found.span) == (Outcome.ERROR, "ours", (3.0, 9.0))
+    assert "2 faults of the tester itself; first: ZeroDivisionError: x" in found.answer

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from judged import fails, of, verdict
 from judging import adjudicate, event, evidence, exchange, sample, trace
 from misbehaving import Connection, document, request_of, serving
+from watching import answering, look
 
 from soakproof.catalog import Catalog
 from soakproof.children import end
@@ -20,6 +21,10 @@ from soakproof.gates.transport import make_client
 from soakproof.judge import Outcome
 from soakproof.plan import load_plan
 from soakproof.records import Exchange, Failure, Record, Sample
+from soakproof.watch.health import Health
+from soakproof.watch.http import Http
+from soakproof.watch.known import Known
+from soakproof.watch.settings import WatchConfig
 
 FREE = event("final_slots", 10**5, busy=0, seeds=[])
 
@@ -286,6 +291,25 @@ def test_a_stream_that_was_cut_by_an_eviction_is_not_one_that_a_crash_cut() -> N
     crashed = adjudicate("functional", evidence(cut, crash, target=target))["exchanges: reset"]
     assert "the server's backend had ended" in crashed.answer
     assert "eviction" not in crashed.answer
+
+
+@pytest.mark.case(57)
+@pytest.mark.parametrize(
+    ("said", "loaded"),
+    [
+        ({"model_loaded": "beta"}, ["beta"]),
+        ({"model_loaded": None}, []),
+        ({}, None),
+        ({"model_loaded": 7}, []),
+    ],
+)
+def test_the_one_model_of_an_older_front_is_told_as_the_list_of_a_newer_one(
+    said: dict[str, object], loaded: list[str] | None
+) -> None:
+    with answering({"/api/v1/health": document("200 OK", {"status": "ok", **said})}) as url:
+        config = WatchConfig(target={"kind": "lemonade", "base_url": url, "prefix": "/api/v1"})
+        reading = look(Health(config, Http(config), Known(config), 10))
+    assert reading.values["models_loaded"] == loaded
 
 
 @pytest.mark.case(60)

@@ -1,7 +1,9 @@
 """Whose work a busy slot does, told by the seed of its request: views of evidence for judging. No I/O."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
@@ -120,11 +122,17 @@ def outlived_tasks(evidence: Evidence, samples: Sequence[Sample]) -> dict[int, l
     for sight in (sight for sample in samples for sight in sights_of(sample)):
         if sight.seed is None and sight.task is not None:
             seen.setdefault(sight.task, []).append(sight)
-    return {
-        task: [_outlived(e, sights) for e in evidence.exchanges if e.sent_ns < sights[0].t_ns]
-        for task, sights in seen.items()
-        if len(sights) > 1 and all(o.sent_ns > sights[0].t_ns for o in evidence.unclosed)
-    }
+    sent = [e.sent_ns for e in evidence.exchanges]
+    ended = list(accumulate((e.done_ns for e in evidence.exchanges), max))  # the last of all up to each
+    first_unclosed = min((o.sent_ns for o in evidence.unclosed), default=None)
+    found = {}
+    for task, sights in seen.items():
+        began = sights[0].t_ns
+        owners = bisect_left(sent, began)
+        is_known = first_unclosed is None or first_unclosed > began
+        if len(sights) > 1 and owners and is_known and sights[-1].t_ns > ended[owners - 1]:
+            found[task] = [_outlived(e, sights) for e in evidence.exchanges[:owners]]
+    return found
 
 
 def _outlived(exchange: Exchange, sights: Sequence[Sight]) -> Outlived:

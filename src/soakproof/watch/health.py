@@ -73,8 +73,10 @@ def _one_model(document: Any) -> list[str] | None:
     """The model that a Lemonade without that list says is loaded; None where it says nothing of it."""
     if not isinstance(document, dict) or "model_loaded" not in document:
         return None
+    if document["model_loaded"] is None:
+        return []
     name = _text(document["model_loaded"])
-    return [name] if name else []
+    return [name] if name else None
 
 
 def _text(value: Any) -> str | None:
