@@ -300,7 +300,7 @@ def test_a_stream_that_was_cut_by_an_eviction_is_not_one_that_a_crash_cut() -> N
         ({"model_loaded": "beta"}, ["beta"]),
         ({"model_loaded": None}, []),
         ({}, None),
-        ({"model_loaded": 7}, []),
+        ({"model_loaded": 7}, None),
     ],
 )
 def test_the_one_model_of_an_older_front_is_told_as_the_list_of_a_newer_one(
