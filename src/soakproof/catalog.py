@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from soakproof.errors import UsageError, did_you_mean
+from soakproof.lines import told
 from soakproof.plain import plain
 from soakproof.scenario import Scenario
 
@@ -30,6 +31,12 @@ def bundled(room: str) -> Path:
     """The folder of a room that came with the program: beside src/ in a checkout, inside a wheel."""
     inside = _PACKAGE / room
     return inside if inside.is_dir() else _CHECKOUT / room
+
+
+def shown(path: Path) -> str:
+    """A path as a user would write it: from the folder that they work in, where it lies below that."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,11 @@ class Catalog:
         """The file of a name, or of a path that ends in the suffix."""
         if name.endswith(suffix) and _is_file(name):
             return Path(name)
+        if name.endswith(suffix) or any(mark in name for mark in "/\\"):
+            raise UsageError(
+                f"no such file: {plain(name, 300)}",
+                f"a {what} is a name, or the path of a file that ends in {suffix}",
+            )
         known = self.files(room, suffix)
         if name in known:
             return known[name]
@@ -106,7 +118,7 @@ def refuse_yield_in_finally(path: Path) -> None:
             for node in (inner for line in block.finalbody for inner in ast.walk(line)):
                 if isinstance(node, ast.Yield | ast.YieldFrom):
                     raise UsageError(
-                        f"{path}, line {node.lineno}: a scenario may not yield in a `finally`",
+                        f"{shown(path)}, line {node.lineno}: a scenario may not yield in a `finally`",
                         "what was started is cancelled and recorded when the iteration ends",
                     )
 
@@ -121,10 +133,10 @@ def load_class(path: Path, base: type[T]) -> type[T]:
     ]
     if len(found) != 1:
         names = ", ".join(c.__name__ for c in found) or "none"
-        raise UsageError(f"{path} must define one {base.__name__}; it defines {names}")
+        raise UsageError(f"{shown(path)} must define one {base.__name__}; it defines {names}")
     if "__dataclass_fields__" not in vars(found[0]):  # its base may be one; its own fields would be lost
         raise UsageError(
-            f"{path}: {found[0].__name__} is not a dataclass", "write @dataclass(frozen=True) above it"
+            f"{shown(path)}: {found[0].__name__} is not a dataclass", "write @dataclass(frozen=True) above it"
         )
     return found[0]
 
@@ -140,7 +152,7 @@ def _load(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
-        raise UsageError(f"{path} cannot be loaded: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{shown(path)} cannot be loaded: {told(error, str(path))}") from error
     return module
 
 

@@ -6,9 +6,10 @@ A driver makes one `IterationContext` an iteration; `Secrets` and `Traffic` live
 import math
 import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from soakproof.errors import did_you_mean
 from soakproof.records import Check, CheckOutcome, Exchange
 
 NONCE_LETTERS = "BCDFGHJKMNPQRSTVWXZ479"  # no vowels: a nonce is never a word
@@ -125,6 +126,7 @@ class IterationContext:
         self.draw = random.Random(f"{seed}/{kind}/{number}")
         self.counts: dict[str, float] = {}
         self.checked: list[Checked] = []
+        self.declared: Collection[str] | None = None  # names that `check` may be given; None: any
         self._secrets = secrets
         self._traffic = traffic
 
@@ -189,6 +191,9 @@ class IterationContext:
         for what, text in (("name", name), ("grade", grade), ("reason", reason)):
             if not isinstance(text, str):
                 raise TypeError(f"check {name}: {what}: expected a text, found {type(text).__name__}")
+        if self.declared is not None and name not in self.declared:
+            hint = did_you_mean(name, self.declared).rstrip() or "write it into `checks`"
+            raise LookupError(f"check {name!r} is not declared: {hint}")
         if outcome is None and not reason:
             raise ValueError(f"check {name} is unknown without a reason")
         self.checked.append(Checked(name, outcome, grade, reason, tuple(e.id for e in exchanges)))

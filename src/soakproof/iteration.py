@@ -4,12 +4,11 @@ A driver calls `begin`, carries out what it is handed, and calls `reply` or `fai
 until it is handed None. Then `result` has the checks, those never reached included, and how it ended.
 """
 
-import traceback
-from collections import Counter
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from soakproof.context import Checked, IterationContext
+from soakproof.lines import defined_at, file_of, raised_at, waits_at
 from soakproof.records import Exchange, Failure, IterationEnd
 from soakproof.scenario import (
     Ask,
@@ -57,6 +56,8 @@ class Stepper:
     def __init__(self, scenario: Scenario, context: IterationContext) -> None:
         self._scenario = scenario
         self._context = context
+        self._context.declared = scenario.checks
+        self._file = file_of(type(scenario))
         self._script: Script | None = None
         self._started: set[int] = set()  # keys of requests under way
         self._end: IterationEnd | None = None
@@ -108,7 +109,7 @@ class Stepper:
         except StopIteration:
             self._finish("broken", "the scenario swallows the stop: let it pass")
         except Exception as error:
-            self._finish("broken", f"raised while it was stopped: {_told(error)}")
+            self._finish("broken", f"raised while it was stopped: {self._told(error)}")
         else:
             self._finish("broken", "the scenario yields while it is being stopped: let the stop pass")
         del self._context.checked[reached:]  # what is checked while stopping was not seen
@@ -121,12 +122,12 @@ class Stepper:
         except AskFailed as failed:
             self._finish("failed", str(failed))
         except Exception as error:
-            self._finish("broken", _told(error))
+            self._finish("broken", self._told(error))
         else:
             problem = self._wrong(wanted)
             if not problem:
                 return wanted
-            self._finish("broken", problem)
+            self._finish("broken", f"{problem} ({waits_at(self._running(), self._file) or self._begins()})")
         return None
 
     def _wrong(self, wanted: object) -> str:
@@ -148,28 +149,24 @@ class Stepper:
         except RuntimeError as error:
             self._end, self._reason = "broken", f"the scenario yields in a `finally`: {error}"
         except Exception as error:
-            self._end, self._reason = "broken", f"raised while it was closed: {_told(error)}"
+            self._end, self._reason = "broken", f"raised while it was closed: {self._told(error)}"
 
     def result(self) -> Result:
-        """Every declared check, with those not reached as unknown; undeclared ones make it broken."""
+        """Every declared check, with those not reached as unknown."""
         assert self._end is not None, "result() before the end"
-        seen = Counter(c.name for c in self._context.checked)
-        undeclared = sorted(set(seen) - set(self._scenario.checks))
-        end, reason = self._end, self._reason
-        if undeclared and end != "broken":
-            end, reason = "broken", f"checks that the scenario does not declare: {', '.join(undeclared)}"
-        why = reason or "the scenario ended without it"
+        seen = {c.name for c in self._context.checked}
+        why = self._reason or "the scenario ended without it"
         missing = [
             Checked(name, None, "unreached", f"not reached: {why}", ())
             for name in self._scenario.checks
             if name not in seen
         ]
-        known = [c for c in self._context.checked if c.name in self._scenario.checks]
-        return Result(end, reason, tuple(known + missing), dict(self._context.counts))
+        checked = (*self._context.checked, *missing)
+        return Result(self._end, self._reason, checked, dict(self._context.counts))
 
+    def _told(self, error: BaseException) -> str:
+        """The error and the scenario's own line that it came from."""
+        return f"{type(error).__name__}: {error} ({raised_at(error, self._file) or self._begins()})"
 
-def _told(error: BaseException) -> str:
-    """The error and the scenario's own line that raised it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{where}"
+    def _begins(self) -> str:
+        return defined_at(type(self._scenario).iterate, self._file)

@@ -27,6 +27,15 @@ def plain(text: object, limit: int = 200) -> str:
     return f"{shown[: limit - 1]}…" if len(source) > limit or len(shown) > limit else shown
 
 
+def described(kind: type) -> str:
+    """The first line that a class says of itself; empty where it says nothing.
+
+    The text that `dataclass` gives a class without a docstring, its name and fields, is none.
+    """
+    told = (vars(kind).get("__doc__") or "").strip()
+    return "" if told.startswith(f"{kind.__name__}(") else told.partition("\n")[0]
+
+
 def _is_space(character: str) -> bool:
     return character in "\n\r\t" or unicodedata.category(character) == "Zs"
 

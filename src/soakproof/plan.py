@@ -28,6 +28,7 @@ from typing import Any
 
 from soakproof.catalog import Catalog
 from soakproof.errors import UsageError
+from soakproof.lines import file_of, told
 from soakproof.plain import plain
 from soakproof.scenario import Scenario
 from soakproof.settings import build, read_toml
@@ -287,15 +288,17 @@ def _kinds(
     return tuple(kinds)
 
 
-def make_scenario(catalog: Catalog, kind: str, options: Mapping[str, Any], where: str) -> Scenario:
-    """The scenario of a kind with its options set."""
+def make_scenario(
+    catalog: Catalog, kind: str, options: Mapping[str, Any], where: str, key: str = ""
+) -> Scenario:
+    """The scenario of a kind with its options set; ``key``: where they were given, if not in [kind.NAME]."""
     rest = dict(options)
     try:
         made = catalog.scenario(str(rest.pop("scenario", kind)))
     except UsageError as error:
         raise UsageError(f"{where}: {kind}: {error.problem}", error.hint) from None
-    scenario = build(made, rest, f"{where}: [kind.{kind}]")
-    _refuse_odd(scenario, f"{where}: [kind.{kind}]: {made.__name__}")
+    scenario = build(made, rest, key or f"{where}: [kind.{kind}]")
+    _refuse_odd(scenario, f"{where}: {made.__name__}" if key else f"{where}: [kind.{kind}]: {made.__name__}")
     return scenario
 
 
@@ -307,6 +310,6 @@ def _refuse_odd(scenario: Scenario, where: str) -> None:
     try:
         width = scenario.width
     except Exception as error:
-        raise UsageError(f"{where}: width: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{where}: width: {told(error, file_of(type(scenario)))}") from error
     if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width <= MOST_USERS:
         raise UsageError(f"{where}: width: expected a whole number of slots from 1, found {plain(width, 40)}")

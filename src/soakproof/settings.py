@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from soakproof.errors import UsageError, did_you_mean
+from soakproof.lines import file_of, told
 from soakproof.units import Bytes, Ratio, Seconds, Tokens
 
 T = TypeVar("T")
@@ -39,9 +40,8 @@ def build(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     except (msgspec.ValidationError, ValueError) as error:
         raise UsageError(f"{where}: {_plain(str(error))}") from None
     except Exception as error:
-        raise UsageError(
-            f"{where}: {kind.__name__} cannot be made: {type(error).__name__}: {error}"
-        ) from error
+        why = told(error, file_of(kind))
+        raise UsageError(f"{where}: {kind.__name__} cannot be made: {why}") from error
 
 
 def _quantity(kind: type, value: Any) -> Any:

@@ -67,7 +67,10 @@ def _length(text: str) -> int:
 
 
 def paragraph(text: str, width: int, hang: str = "") -> str:
-    """The text on lines of at most ``width``, all but the first beginning with ``hang``."""
+    """The text on lines of at most ``width``, all but the first beginning with ``hang``.
+
+    Spaces at its beginning stay, and so do runs of spaces within a line.
+    """
     start = text[: len(text) - len(text.lstrip(" "))]
     room = max(width, len(start) + 20, len(hang) + 20)
     lines = wrap(

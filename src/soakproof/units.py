@@ -3,6 +3,7 @@
 Each class is a plain number in its base unit and is made by `parse`, which says what it expected.
 """
 
+import json
 import re
 from typing import ClassVar, Self
 
@@ -71,3 +72,34 @@ class Bytes(_Quantity, int):
 
     scale: ClassVar = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "KB": 1e3, "MB": 1e6, "GB": 1e9}
     example: ClassVar = 'a size with its unit, such as "18 GiB" or "512 MiB"'
+
+
+def written(value: object) -> str:
+    """A value as a plan writes it: a quantity with its unit, all else as TOML has it.
+
+    ``"30 s"``, ``"1200 tokens"``, ``"25 %"``, ``"512 MiB"``, ``true``, ``7``, ``"text"``, ``["a", "b"]``.
+    """
+    match value:
+        case Seconds() | Tokens() | Ratio() | Bytes():
+            return f'"{_with_unit(value)}"'
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False)
+        case tuple() | list():
+            return f"[{', '.join(written(item) for item in value)}]"
+    return str(value)
+
+
+def _with_unit(value: Seconds | Tokens | Ratio | Bytes) -> str:
+    match value:
+        case Seconds():
+            return f"{value:.15g} s"
+        case Tokens():
+            return f"{int(value)} tokens"
+        case Ratio():
+            return f"{value * 100:.15g} %"
+    for unit in ("GiB", "MiB", "KiB"):
+        if value and value % Bytes.scale[unit] == 0:
+            return f"{int(value / Bytes.scale[unit])} {unit}"
+    return f"{int(value)} B"

@@ -152,7 +152,7 @@ def test_a_recovered_run_without_a_raw_result_is_inconclusive_at_best(soakproof:
         (["adjudicate", "nope"], ["no run is called 'nope'", "the newest are"]),
         (["adjudicate", "latest", "--baseline", "nope"], ["no run is called 'nope'"]),
         (["adjudicate", "latest", "--policy", "relaese"], ["no policy is called", "did you mean 'release'?"]),
-        (["adjudicate", "latest", "--policy", "mine.toml"], ["no policy is called 'mine.toml'"]),
+        (["adjudicate", "latest", "--policy", "mine.toml"], ["no such file: mine.toml"]),
         (["adjudicate", "latest", "--runs", "elsewhere"], ["no runs in elsewhere"]),
         (["adjudicate"], ["Missing argument 'RUN'", "--help"]),
         (["adjudicate", "latest", "--polciy", "x"], ["No such option", "--policy"]),

@@ -1,9 +1,11 @@
 """`soakproof doctor`: what it finds of this host, of a healthy target, and of one that will not do."""
 
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -69,6 +71,40 @@ def test_a_target_that_is_not_there(soakproof: Command, here: Path) -> None:
     assert "a run cannot be made" in said.out
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("<html>Welcome to the router</html>", "missing"),
+        ({"error": {"message": "model not found"}}, "missing"),
+    ],
+)
+def test_a_server_that_will_not_do_is_a_finding_and_no_wrong_usage(
+    soakproof: Command,
+    here: Path,
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: object,
+    told: str,
+) -> None:
+    monkeypatch.setitem(SAYS, "unstreamed", document("404 Not Found", answer))
+    said = soakproof("doctor", "--host", server.url)
+    assert said.code == 1
+    assert lines(said.out)["server"].startswith(told)
+    assert "memory" in lines(said.out)  # the rest is told all the same
+
+
+def test_what_is_no_address_is_wrong_usage(soakproof: Command, here: Path) -> None:
+    said = soakproof("doctor", "--host", "localhost:1")
+    assert said.code == 64
+    assert "address" in said.err
+
+
+def test_a_disk_too_full_for_a_run_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=1 << 40, free=1 << 20))
+    symptom = of_runs(tmp_path)
+    assert (symptom.state, "1 MiB free, 64 are needed" in symptom.told) == ("missing", True)
+
+
 def test_a_key_is_not_shown(
     soakproof: Command, here: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +146,12 @@ def test_what_a_source_could_not_tell_comes_with_advice() -> None:
 
 def test_a_value_is_told_in_its_unit() -> None:
     symptom = of_reading(Reading("memory", values={"available_bytes": 3 << 30, "free_bytes": None}))
-    assert (symptom.state, symptom.told) == ("ok", "available_bytes 3.00 GiB")
+    assert (symptom.state, symptom.told) == ("ok", "available 3.00 GiB")
+    symptom = of_reading(Reading("process:backend", values={"pid": 41852, "created": 1795990508.07}))
+    assert symptom.told.startswith("pid 41,852, started 2026-")
+    pressure = {"memory_some_avg10_percent": 1.5, "memory_some_total_us": 2_500_000}
+    told = of_reading(Reading("psi", values=pressure)).told
+    assert told == "some waited for memory in the last 10 s 1.5 %, some since the start 2.5 s"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a file without a right to read it")

@@ -35,7 +35,8 @@ def test_every_state_of_a_run_is_listed(soakproof: Command, here: Path, policies
     for word in ("probe at testbed", "2:05", "clean", "FAIL (2-fail)", "sealed"):
         assert word in row
     assert "failed" in table[failed.name]
-    assert "probe at http://127.0.0.1:8001" in table[failed.name]
+    assert "http://127.0.0.1:8001" in said.out
+    assert "not checked here: `soakproof verify RUN`" in said.out
     assert table[writing.path.name].endswith("being written")
     assert table[killed.path.name].endswith("unsealed")
     assert table[saved.path.name].endswith("recovered")
@@ -77,7 +78,18 @@ def test_no_runs_is_no_error_and_says_how_to_make_one(soakproof: Command, here: 
     said = soakproof("runs")
     assert said.code == 0
     assert "no runs in runs" in said.out
-    assert "locust -f" in said.out
+    assert "`soakproof init` copies locustfiles/" in said.out
+    assert "`soakproof init`" in soakproof("adjudicate", "latest").err
+    soakproof("init", "--only", "locustfiles")
+    for out in (soakproof("runs").out, soakproof("verify").err):
+        assert "make one: locust -f locustfiles/soak.py" in out
+        assert "init" not in out
+
+
+def test_a_folder_that_is_not_there_is_told_as_that(soakproof: Command, a_run: Path) -> None:
+    said = soakproof("verify", "./runs/nope")
+    assert said.code == 64
+    assert "no such folder: ./runs/nope" in said.err
 
 
 def test_verify_proves_a_run(soakproof: Command, here: Path, a_run: Path) -> None:

@@ -75,6 +75,15 @@ def test_the_embedded_testbed_passes(soakproof: Command, here: Path) -> None:
         assert words in said.out, words
 
 
+def test_a_check_that_fails_on_the_testbeds_own_model_says_what_that_model_is(
+    soakproof: Command, here: Path, behave: Path
+) -> None:
+    said = soakproof("try", "behave", "-n", 1)
+    assert said.code == 1, said.out
+    assert "the testbed's own model is very small" in said.out
+    assert "1 of 2 checks failed" in said.out
+
+
 def test_all_passed_is_0(soakproof: Command, behave: Path, server: Server) -> None:
     said = soakproof("try", "behave", "--host", server.url, "-n", 2)
     assert said.code == 0, said.out
@@ -166,6 +175,12 @@ def test_long_texts_are_cut_unless_asked_for_whole(
     ("arguments", "words"),
     [
         (["nope"], ["soakproof: no scenario is called 'nope'", "needs --plan"]),
+        (["./scenarios/nope.py"], ["soakproof: no such file: ./scenarios/nope.py"]),
+        (["nope.py"], ["soakproof: no such file: nope.py"]),
+        (["torn"], ["soakproof: scenarios/torn.py cannot be loaded: SyntaxError", "line 1"]),
+        (["odd"], ["soakproof: scenarios/odd.py: Odd: checks: expected a tuple"]),
+        (["odd", "--set", "n=2"], ["soakproof: scenarios/odd.py: Odd: checks: expected a tuple"]),
+        (["odd", "--set", "n=x"], ["soakproof: --set: n: "]),
         (["behave", "--set", "behav=x"], ["--set", "unknown key 'behav'", "did you mean 'behave'?"]),
         (["behave", "--set", "unknown=7"], ["--set", "unknown"]),
         (["behave", "--set", "whole"], ["expected OPTION=VALUE, found 'whole'"]),
@@ -181,6 +196,9 @@ def test_wrong_usage_is_told(
     soakproof: Command, behave: Path, arguments: list[str], words: list[str]
 ) -> None:
     (behave.parent / "mine.toml").write_text('[mix]\nother = 1\n[kind.other]\nscenario = "behave"\n')
+    (behave.parent / "torn.py").write_text("def oh(:")
+    odd = BEHAVE.replace("class Behave", "class Odd").replace('("behave.text", "behave.more")', "3")
+    (behave.parent / "odd.py").write_text(odd.replace("    known:", "    n: int = 1\n    known:"))
     said = soakproof("try", *arguments)
     assert said.code == 64, said
     assert all(word in said.err for word in words), said.err

@@ -225,9 +225,9 @@ def test_a_scenario_that_raises_while_it_is_stopped_is_broken() -> None:
 BROKEN: dict[str, tuple[Any, str]] = {
     "raises": (
         lambda it: 1 // 0,
-        "ZeroDivisionError: integer division or modulo by zero (test_iter",
+        "ZeroDivisionError: integer division or modulo by zero (test_iteration.py:",
     ),
-    "undeclared": (lambda it: it.check("c", True), "checks that the scenario does not declare: c"),
+    "undeclared": (lambda it: it.check("c", True), "check 'c' is not declared: write it into `checks`"),
     "no reason": (lambda it: it.check("a", None), "check a is unknown without a reason"),
     "no bool": (lambda it: it.check("a", "yes"), "check a: expected True, False or None, found str"),
     "no corpus": (lambda it: it.phrase("nothing"), "no corpus 'nothing'; there are: "),

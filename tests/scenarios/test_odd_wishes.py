@@ -97,7 +97,7 @@ def test_a_request_is_finished_once() -> None:
     result = result_of(Twice(), Started(1), EXCHANGE)
     assert (result.end, result.reason) == (
         "broken",
-        "finishes a request that it did not start, or finishes it twice",
+        "finishes a request that it did not start, or finishes it twice (test_odd_wishes.py:93)",
     )
 
 

@@ -24,14 +24,14 @@ def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: d
     \b
     Examples:
       soakproof adjudicate latest
-      soakproof adjudicate latest --baseline 2026-08-20T10-00-00Z-soak-k3q9 --policy release
-      soakproof adjudicate runs/2026-08-21T09-00-00Z-soak-e5f6 --policy ./mine.toml
+      soakproof adjudicate latest --baseline k3q9 --policy release
+      soakproof adjudicate runs/2026-08-21T09-00-00Z-soak-e5f6 \\
+          --policy ./mine.toml
 
     The run's seals are verified first: what was changed since the run is no evidence. Each judgement is a new
     numbered folder in the run's verdicts/; no byte of the evidence, or of an earlier verdict, is changed. A
     policy is a file in adjudicators/, the user's own folder first; `soakproof plans` lists them.
 
-    \b
     Exit codes: 0 PASS, 1 FAIL, 2 INCONCLUSIVE (too little was seen to say), 3 ERROR, 64 wrong usage.
     """
     from soakproof import report

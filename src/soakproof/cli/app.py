@@ -37,7 +37,8 @@ def soakproof(debug: bool) -> None:
 
     \b
     Load is Locust's; this command does the rest:
-      locust -f locustfiles/soak.py --headless -t 30m --host http://localhost:13305 --model llm
+      locust -f locustfiles/soak.py --headless -t 30m \\
+          --host http://localhost:13305 --model llm
       soakproof adjudicate latest --baseline 2026-08-20 --policy release
 
     \b
@@ -46,7 +47,8 @@ def soakproof(debug: bool) -> None:
       soakproof try structured_json --host http://localhost:13305 --model llm
 
     \b
-    Exit codes: 0 PASS, 1 FAIL, 2 INCONCLUSIVE, 3 could not be carried out, 64 wrong usage.
+    Exit codes: 0 PASS, 1 FAIL, 2 INCONCLUSIVE, 3 could not be carried out,
+    64 wrong usage.
     """
     if debug:
         os.environ[DEBUG] = "1"

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 import click
 
 from soakproof.cli.options import runs_option, target_options
-from soakproof.cli.output import say, working
+from soakproof.cli.output import say, width, working
 from soakproof.cli.symptoms import Symptom, of_cache, of_host, of_reading, of_runs, of_target, of_testbed
 from soakproof.errors import EXIT_FAIL, EXIT_OK, UsageError
+from soakproof.tables import paragraph
 
 if TYPE_CHECKING:
     from soakproof.target import Credentials, Target
+
+_HANG = " " * 26  # below what is told of a symptom
 
 
 @click.command(short_help="What can be measured here, and what to do about the rest.")
@@ -30,14 +33,19 @@ def doctor(host: str | None, model: str | None, api_key: str | None, runs: Path)
       soakproof doctor
       soakproof doctor --host http://localhost:13305 --model llm
 
-    Exit code 0 when a run can be made, even where some of it cannot be seen, else 1.
+    Exit code 0 when a run can be made, even where some of it cannot be seen, else 1: a server that does not
+    answer, or has no such model, is what this command is there to find. 64 only for what is no address.
     """
+    if host:
+        from soakproof.target.address import split_host  # not above: it comes with httpx
+
+        split_host(host)
     blocked = False
     for symptom in _symptoms(host, model, api_key, runs):
         blocked |= symptom.state == "missing"
-        say(f"{symptom.state:<8} {symptom.subject:<16} {symptom.told}")
+        say(paragraph(f"{symptom.state:<8} {symptom.subject:<16} {symptom.told}", width(), _HANG))
         if symptom.advice:
-            say(f"{'':<25} -> {symptom.advice}")
+            say(paragraph(f"{_HANG}-> {symptom.advice}", width(), f"{_HANG}   "))
     say()
     say("a run cannot be made before what is missing is there" if blocked else "a run can be made")
     return EXIT_FAIL if blocked else EXIT_OK

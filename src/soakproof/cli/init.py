@@ -2,6 +2,7 @@
 
 import shlex
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -32,9 +33,10 @@ def init(folder: Path, only: tuple[str, ...]) -> int:
     A file in your own folder takes the place of the bundled one of the same name; delete what you do not
     change, and later versions of it will reach you. With scenarios/ copied, prompts are yours as well.
     """
+    rooms = [room for room in ROOMS if not only or room in only]
     files = [
         (path, folder / room / path.relative_to(bundled(room)))
-        for room in only or ROOMS
+        for room in rooms
         for path in _files(bundled(room))
     ]
     _refuse_to_overwrite([to for _, to in files])
@@ -44,10 +46,20 @@ def init(folder: Path, only: tuple[str, ...]) -> int:
             shutil.copyfile(path, to)
     except OSError as error:
         raise SoakproofError(f"cannot copy to {folder}: {error.strerror}") from error
-    for room in only or ROOMS:
+    for room in rooms:
         say(f"{folder / room}: {sum((folder / room) in to.parents for _, to in files)} files")
-    say(f"next: cd {shlex.quote(str(folder))} && locust -f locustfiles/quick.py --headless")
+    say(f"next: {_next_step(folder, rooms)}")
     return EXIT_OK
+
+
+def _next_step(folder: Path, rooms: Sequence[str]) -> str:
+    """What can be typed now, with the rooms that were copied."""
+    step = {
+        "locustfiles": "locust -f locustfiles/quick.py --headless",
+        "scenarios": "soakproof try isolation",
+        "adjudicators": "soakproof plans",
+    }[rooms[0]]
+    return step if folder == Path() else f"cd {shlex.quote(str(folder))} && {step}"
 
 
 def _files(room: Path) -> list[Path]:

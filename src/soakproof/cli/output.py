@@ -9,9 +9,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
-from tabulate import tabulate
-
 from soakproof.plain import visible
+from soakproof.tables import fitted
 
 _PATIENCE = 2.0  # seconds of silence that nobody minds
 _EVERY = 10.0  # seconds between lines where one cannot be rewritten
@@ -57,10 +56,14 @@ def colour() -> bool:
     return allowed and is_terminal(sys.stdout)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> str:
-    """Columns under heads; those named in ``right`` are set flush right."""
-    sides = ["right" if head in right else "left" for head in heads]
-    return tabulate(rows, headers=heads, colalign=sides, tablefmt="simple", disable_numparse=True)
+def table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    right: Sequence[str] = (),
+    whole: Sequence[str] = (),
+) -> str:
+    """Columns under heads, within the terminal; ``right`` and ``whole`` as `fitted` takes them."""
+    return fitted(heads, rows, width(), right=right, whole=whole)
 
 
 class Hint:

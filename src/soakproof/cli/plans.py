@@ -7,13 +7,17 @@ from pathlib import Path
 
 import click
 
-from soakproof.catalog import Catalog, bundled
+from soakproof.catalog import Catalog, bundled, shown
+from soakproof.cli.defaults import options as options_of
 from soakproof.cli.output import say, table, width
 from soakproof.errors import EXIT_OK
 from soakproof.plain import plain
+from soakproof.tables import paragraph
 
 Describe = Callable[[Path], str]
 _UNREADABLE = (OSError, ValueError, SyntaxError, RecursionError, MemoryError)
+
+_GLUE = "\xa0"  # a space at which no line ends: an option and its default stay together
 
 
 @click.command(short_help="List plans, scenarios, adjudicators and policies.")
@@ -24,7 +28,7 @@ def plans(options: bool) -> int:
     \b
     Examples:
       soakproof plans
-      soakproof plans --options          what a plan's [kind.NAME], or `try --set`, may set
+      soakproof plans --options     what [kind.NAME] of a plan and `--set` may set
 
     Files in ./scenarios and ./adjudicators come before the bundled ones of the same name.
     """
@@ -39,10 +43,11 @@ def plans(options: bool) -> int:
         files = catalog.files(room, suffix)
         say(f"{head}\n")
         rows = [(name, _about(describe, path), _where(room, path)) for name, path in files.items()]
-        say(table(("name", "what it is", "from"), rows) if rows else "none")
+        say(table(("name", "what it is", "from"), rows, whole=("name",)) if rows else "none")
         if options and suffix == ".py":
             for name, path in files.items():
-                say(f"  {name}: {_options(path) or 'no options'}")
+                told = paragraph(f"  {name}: {_options(path) or 'no options'}", width(), " " * 6)
+                say(told.replace(_GLUE, " "))
         say()
     return EXIT_OK
 
@@ -52,11 +57,11 @@ def _about(describe: Describe, path: Path) -> str:
         told = describe(path) or "(does not say)"
     except _UNREADABLE as error:
         told = f"cannot be read: {error}"
-    return plain(told, max(30, width() - 30))
+    return plain(told, 200)
 
 
 def _where(room: str, path: Path) -> str:
-    return "bundled" if bundled(room).resolve() in path.parents else plain(path, 60)
+    return "bundled" if bundled(room).resolve() in path.parents else plain(shown(path), 120)
 
 
 def _title(path: Path) -> str:
@@ -65,13 +70,17 @@ def _title(path: Path) -> str:
 
 def _docstring(path: Path) -> str:
     """The first line that the file's class says of itself."""
-    made = _class(path)
+    made = _class(_parsed(path))
     return ((made and ast.get_docstring(made)) or "").partition("\n")[0]
 
 
-def _class(path: Path) -> ast.ClassDef | None:
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
+def _class(module: ast.Module) -> ast.ClassDef | None:
     """The class that subclasses Scenario or Adjudicator."""
-    for node in ast.parse(path.read_bytes()).body:
+    for node in module.body:
         if isinstance(node, ast.ClassDef):
             bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
             if bases & {"Scenario", "Adjudicator"}:
@@ -80,15 +89,12 @@ def _class(path: Path) -> ast.ClassDef | None:
 
 
 def _options(path: Path) -> str:
-    """The class's fields with their defaults, as they are written."""
+    """The class's fields with their defaults, as a plan would write them."""
     try:
-        made = _class(path)
+        module = _parsed(path)
+        made = _class(module)
     except _UNREADABLE:
         return ""
-    fields = [node for node in (made.body if made else []) if isinstance(node, ast.AnnAssign)]
-    told = [
-        f"{ast.unparse(f.target)} = {ast.unparse(f.value)}"
-        for f in fields
-        if f.value is not None and "ClassVar" not in ast.unparse(f.annotation)
-    ]
-    return plain(", ".join(told), 1000)
+    found = options_of(made, module) if made else []
+    told = [plain(f"{name} = {default}", 300).replace(" ", _GLUE) for name, default in found]
+    return ", ".join(told)

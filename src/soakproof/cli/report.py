@@ -29,7 +29,7 @@ def report(run: str, number: int | None, again: bool, runs: Path) -> int:
     Examples:
       soakproof report latest
       soakproof report latest --verdict 1
-      soakproof report latest --again        after an update that draws better reports
+      soakproof report latest --again     after an update that draws better ones
     """
     from soakproof.report import terminal_table
 

@@ -31,13 +31,14 @@ def runs(runs: Path, every: bool) -> int:
     """
     here = rundir.all_of(runs)
     if not here:
-        say(f"no runs in {runs}: `locust -f locustfiles/soak.py --headless -t 2m` makes one")
+        say(f"no runs in {runs}\n  {rundir.how_to_make_one(Path.cwd())}")
         return EXIT_OK
     shown = here if every else here[-_SHOWN:]
     heads = ("run", "target", "load", "raw", "newest verdict", "state")
-    say(table(heads, [_row(path) for path in shown], right=("load",)))
+    say(table(heads, [_row(path) for path in shown], right=("load",), whole=("run",)))
     if len(shown) < len(here):
         say(f"\n{len(here) - len(shown)} older ones are not shown: --all")
+    say("\nsealed: it has a seal, which is not checked here: `soakproof verify RUN` does that")
     return EXIT_OK
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Literal
 
 import psutil
 
+from soakproof.cli.readings import in_words
 from soakproof.errors import UsageError
 from soakproof.host import describe_versions, file_identity
 from soakproof.plain import plain
+from soakproof.run import check_room
 
 if TYPE_CHECKING:
     from soakproof.target import Target
@@ -69,6 +71,10 @@ def _memory_limit() -> Iterator[Symptom]:
 
 def of_runs(runs: Path) -> Symptom:
     """Whether a run can be written, and how much."""
+    try:
+        check_room(runs)
+    except UsageError as error:
+        return Symptom("missing", "runs", error.problem, error.hint)
     there = next(folder for folder in (runs, *runs.resolve().parents) if folder.is_dir())
     try:
         with tempfile.TemporaryFile(dir=there):
@@ -160,13 +166,7 @@ def of_reading(reading: "Reading") -> Symptom:
     subject = _SUBJECTS.get(reading.source, plain(reading.source, 20))
     if reading.state == "value":
         shown = {k: v for k, v in reading.values.items() if v is not None and not isinstance(v, (list, dict))}
-        told = ", ".join(f"{name} {_number(name, value)}" for name, value in list(shown.items())[:4])
+        told = ", ".join(in_words(name, value) for name, value in list(shown.items())[:4])
         return Symptom("ok", subject, plain(told, 160))
     told = plain(f"{reading.state}: {reading.reason}", 300)
     return Symptom("limited", subject, told, _ADVICE.get(base, ""))
-
-
-def _number(name: str, value: object) -> str:
-    if name.endswith("_bytes") and isinstance(value, int):
-        return f"{value / _GIB:.2f} GiB"
-    return str(value)

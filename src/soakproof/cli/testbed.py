@@ -4,9 +4,8 @@ import difflib
 from pathlib import Path
 
 import click
-from tabulate import tabulate
 
-from soakproof.cli.output import say
+from soakproof.cli.output import say, table
 from soakproof.errors import EXIT_OK, UsageError
 
 
@@ -69,7 +68,7 @@ def _list_plants() -> None:
         seen = "\n".join(fires.detector for fires in kind.fires) or "nothing: no fault"
         rows.append((name, value, planting.summary(kind), seen))
     headers = ("plant", "value", "what it does", "seen by")
-    say(tabulate(rows, headers=headers, tablefmt="simple", maxcolwidths=[None, 14, 40, None]))
+    say(table(headers, rows))
 
 
 def _check(plants: tuple[str, ...]) -> None:

@@ -13,13 +13,17 @@ import click
 from soakproof.cli.options import target_options
 from soakproof.cli.output import Hint, say, width, working
 from soakproof.errors import UsageError
-from soakproof.plain import plain
+from soakproof.plain import described, plain
+from soakproof.tables import paragraph
+from soakproof.units import written
 
 if TYPE_CHECKING:
     from soakproof.catalog import Catalog
     from soakproof.context import Surroundings
     from soakproof.plan import Bounds, Kind
     from soakproof.target import Credentials, Target
+
+_HANG = " " * 10  # below what is told of target and scenario
 
 
 @click.command("try", short_help="Carry out one scenario a few times, with everything in sight.")
@@ -58,11 +62,10 @@ def try_(
     \b
     Examples:
       soakproof try isolation
-      soakproof try structured_json --host http://localhost:13305 --model llm -n 10
+      soakproof try structured_json -n 10 --host http://localhost:13305
       soakproof try ./scenarios/mine.py --set words=20 --full
       soakproof try long_prose --plan soak --set "prompt=2400 tokens"
 
-    \b
     Exit codes: 0 every check passed, 1 some failed, 2 nothing failed and something could not be seen,
     3 could not be carried out, 64 wrong usage.
     """
@@ -84,11 +87,12 @@ def try_(
             credentials=credentials if host else Credentials(),
             seed=seed,
             times=times,
+            on_probe=not host and model_file is None,
         )
         _tell_beginning(trial.kind, target)
         book = carry_out(trial, Terminal(say, Hint(), times=times, width=width(), full=full))
     say()
-    for line in summary(trial, book):
+    for line in summary(trial, book, width()):
         say(line)
     return exit_code(book)
 
@@ -97,26 +101,30 @@ def chosen_kind(
     catalog: "Catalog", name: str, plan: str | None, settings: tuple[str, ...]
 ) -> "tuple[Kind, Bounds]":
     """The scenario with its options, and the bounds that its requests are held to."""
+    from soakproof.catalog import shown
     from soakproof.plan import Bounds, Kind, load_plan, make_scenario
     from soakproof.settings import read_toml
 
     options = dict(_setting(text) for text in settings)
     if plan is None:
-        where = Path(name).stem
-        _known(catalog, name)
-        return Kind(where, make_scenario(catalog, where, {"scenario": name, **options}, "--set"), 1), Bounds()
+        stem, file = Path(name).stem, shown(_file(catalog, name))
+        catalog.scenario(name)  # a fault of the file is told as that, before its options are looked at
+        key = "--set" if options else file
+        return Kind(stem, make_scenario(catalog, stem, {"scenario": name, **options}, file, key), 1), Bounds()
     whole = load_plan(catalog, plan)
     names = [kind.name for kind in whole.kinds]
     if name not in names:
         raise UsageError(f"the plan {whole.name} has no kind {name!r}", f"it has: {', '.join(names)}")
-    own = read_toml(catalog.plan(plan)).get("kind", {}).get(name, {})
-    return Kind(name, make_scenario(catalog, name, {**own, **options}, "--set"), 1), whole.bounds
+    path = catalog.plan(plan)
+    own = read_toml(path).get("kind", {}).get(name, {})
+    key = "--set" if options else ""
+    return Kind(name, make_scenario(catalog, name, {**own, **options}, shown(path), key), 1), whole.bounds
 
 
-def _known(catalog: "Catalog", name: str) -> None:
-    """Refuse what is no scenario's name or file, before its options are looked at."""
+def _file(catalog: "Catalog", name: str) -> Path:
+    """The file of a scenario's name, or the one that it is a path of."""
     try:
-        catalog.find("scenario", "scenarios", ".py", name)
+        return catalog.find("scenario", "scenarios", ".py", name)
     except UsageError as error:
         raise UsageError(error.problem, f"{error.hint}; a kind that only a plan names needs --plan") from None
 
@@ -161,13 +169,14 @@ def _target(
 def _tell_beginning(kind: "Kind", target: "Target") -> None:
     """What is tried, and on what."""
     server = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}[target.kind]
-    say(
-        f"target    {server} {plain(target.version or 'of unknown version', 60)} at {target.base_url}: "
-        f"{plain(target.served_model, 80)}, {target.room}"
-    )
-    for remark in target.remarks:
-        say(f"          note: {plain(remark, 300)}")
-    doc = (type(kind.scenario).__doc__ or "").strip().partition("\n")[0]
-    say(f"scenario  {kind.name}: {plain(doc, 200)}")
-    options = ", ".join(f"{k}={v!r}" for k, v in dataclasses.asdict(kind.scenario).items())
-    say(f"          options: {plain(options, 400) or 'none'}")
+    version = plain(target.version or "of unknown version", 60)
+    model = f"{plain(target.served_model, 80)}, {target.room}"
+    lines = [f"target    {server} {version} at {target.base_url}: {model}"]
+    lines += [f"{_HANG}note: {plain(remark, 300)}" for remark in target.remarks]
+    about = described(type(kind.scenario)) or "(does not say what it is)"
+    lines.append(f"scenario  {kind.name}: {plain(about, 200)}")
+    fields = dataclasses.fields(kind.scenario)
+    options = ", ".join(f"{f.name} = {written(getattr(kind.scenario, f.name))}" for f in fields)
+    lines.append(f"{_HANG}options: {plain(options, 400) or 'none'}")
+    for line in lines:
+        say(paragraph(line, width(), _HANG))

@@ -47,9 +47,9 @@ def advice(trial: Trial, book: Book) -> Iterator[str]:
                 total=bounds.total,
             )
             yield f"{failure} ({n}): {told}"
-    yield from _about_checks(book)
+    yield from _about_checks(trial, book)
     if any(result.end == "broken" for result in book.results):
-        yield "a scenario that broke is a fault of its file, not of the server: the line is named above"
+        yield "a scenario that broke is a fault of its file, not of the server: its line is named above"
     width, slots = trial.kind.scenario.width, trial.around.slots
     if width > slots:
         yield (
@@ -58,14 +58,27 @@ def advice(trial: Trial, book: Book) -> Iterator[str]:
         )
 
 
-def _about_checks(book: Book) -> Iterator[str]:
+_PROBE = (
+    "the testbed's own model is very small: it knows the phrasings and words of the bundled scenarios and "
+    "nothing else (docs/scenarios.md lists them), so a scenario that is right may fail on it: try it on your "
+    "own server, with --host"
+)
+
+
+def _about_checks(trial: Trial, book: Book) -> Iterator[str]:
     outcomes = [check_outcome(check) for check in book.checks]
-    if "fail" in outcomes:
-        share = outcomes.count("fail") / len(outcomes)
-        often = "a model that cannot do this at all" if share > 0.5 else "a model that mostly can"
+    failed, decided = outcomes.count("fail"), outcomes.count("fail") + outcomes.count("pass")
+    if failed:
+        if trial.on_probe:
+            yield _PROBE
         yield (
-            "a failed check is told beside the answer that failed it; --full shows whole texts. Often failed "
-            f"looks like {often}: -n 20 tells chance from habit"
+            f"{failed} of {decided} checks failed; each stands above, below the answer that it looked at "
+            "(--full shows answers whole)"
+        )
+        yield (
+            "most failed, so this model seems unable to do it: is its prompt clear?"
+            if failed > decided / 2
+            else "most passed, so the model can do it and sometimes does not: -n 20 shows how often"
         )
     if KNOWN in outcomes:
         yield "a known limit of this front is told as that, and counts as no failure"

@@ -4,8 +4,6 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tabulate import tabulate
-
 from soakproof.errors import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_OK
 from soakproof.gates.advice import advice
 from soakproof.gates.trial import Book, Trial
@@ -13,6 +11,7 @@ from soakproof.metrics import values
 from soakproof.plain import plain
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.records import Exchange
+from soakproof.tables import fitted, paragraph
 
 
 def exit_code(book: Book) -> int:
@@ -27,14 +26,15 @@ def exit_code(book: Book) -> int:
     return EXIT_OK
 
 
-def summary(trial: Trial, book: Book) -> list[str]:
-    """The tables, what they come to, and what may help."""
-    lines = [_checks(trial, book), "", _roles(book.exchanges), ""]
-    lines += [f"- {told}" for told in advice(trial, book)]
-    return [*lines, _verdict(trial, book)]
+def summary(trial: Trial, book: Book, width: int) -> list[str]:
+    """The tables, what they come to, and what may help, in lines of at most ``width``."""
+    lines = [_checks(trial, book, width), ""]
+    lines += [_roles(book.exchanges, width), ""] if book.exchanges else ["nothing was asked", ""]
+    lines += [paragraph(f"- {told}", width, "  ") for told in advice(trial, book)]
+    return [*lines, paragraph(_verdict(trial, book), width)]
 
 
-def _checks(trial: Trial, book: Book) -> str:
+def _checks(trial: Trial, book: Book, width: int) -> str:
     """A row a declared check, with the grades of what did not pass."""
     rows = []
     for name in trial.kind.scenario.checks:
@@ -43,7 +43,8 @@ def _checks(trial: Trial, book: Book) -> str:
         grades = Counter(plain(c.grade, 40) for c in mine if c.grade and check_outcome(c) != "pass")
         told = ", ".join(f"{grade} {n}" for grade, n in grades.most_common())
         rows.append((name, counts["pass"], counts["fail"], counts["unknown"], counts[KNOWN], told))
-    return tabulate(rows, headers=("check", "pass", "fail", "unknown", "known limit", "graded"))
+    heads = ("check", "pass", "fail", "unknown", "known limit", "graded")
+    return fitted(heads, rows, width, right=heads[1:-1], whole=heads[:1])
 
 
 _MEDIANS = (
@@ -56,21 +57,25 @@ _MEDIANS = (
 )
 
 
-def _roles(exchanges: Sequence[Exchange]) -> str:
+def _roles(exchanges: Sequence[Exchange], width: int) -> str:
     """A row a role, with medians of what was measured; an empty cell was not."""
     rows = []
     for role in dict.fromkeys(e.role for e in exchanges):
         mine = [e for e in exchanges if e.role == role]
         outcomes = Counter(e.outcome for e in mine)
-        medians = [_median(name, mine) for _, name in _MEDIANS]
+        medians = [_told(_median(name, mine)) for _, name in _MEDIANS]
         rows.append((plain(role, 30), outcomes["ok"], outcomes["fail"], outcomes["unknown"], *medians))
     heads = ("request", "ok", "failed", "unknown", *(head for head, _ in _MEDIANS))
-    return tabulate(rows, headers=heads, floatfmt=",.4g", missingval="") + "\n(medians)"
+    return f"{fitted(heads, rows, width, right=heads[1:])}\n(medians)"
 
 
 def _median(metric: str, exchanges: Iterable[Exchange]) -> float | None:
     found = values(metric, exchanges)
     return statistics.median(found) if found else None
+
+
+def _told(median: float | None) -> str:
+    return "" if median is None else f"{median:,.4g}"
 
 
 def _verdict(trial: Trial, book: Book) -> str:

@@ -15,6 +15,7 @@ from soakproof.plain import plain
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.records import Check, Exchange, Opened
 from soakproof.scenario import Ask
+from soakproof.tables import paragraph
 
 _PATIENCE = 2.0  # seconds of silence that nobody minds
 _INDENT = " " * 7
@@ -32,11 +33,13 @@ class Terminal:
         self._times, self._width, self._full = times, width, full
 
     def _line(self, text: str) -> None:
+        """A line folded to the terminal's width; what is folded stands below the text, not below its head."""
         self._hint("")
-        self._say(text)
+        self._say(paragraph(text, self._width, f"{_INDENT}  "))
 
     def iteration(self, number: int) -> None:
-        self._line(f"\niteration {number + 1} of {self._times}")
+        self._line("")
+        self._line(f"iteration {number + 1} of {self._times}")
 
     def asked(self, record: Opened, ask: Ask) -> None:
         self._line(f"  ask  {plain(ask.role, 30)}: {_plan_of(record)}")
@@ -54,7 +57,7 @@ class Terminal:
         if exchange.outcome == "fail":
             self._text("the server's words: ", exchange.error_body or "", _SERVER_WORDS)
         for note in exchange.notes:
-            self._line(f"{_INDENT}note: {plain(note, self._width - 13)}")
+            self._line(f"{_INDENT}note: {plain(note, 200)}")
 
     def checked(self, check: Check) -> None:
         grade = "" if check.grade == "unreached" else check.grade  # its reason says so
@@ -80,7 +83,8 @@ class Terminal:
             self._line(f'{_INDENT}{label}"{excerpt(text, room)}"')
             return
         for part in text.split("\n"):
-            self._line(f"{_INDENT}{label}| {plain(part, max(len(part) * 10, 1))}")
+            self._hint("")
+            self._say(f"{_INDENT}{label}| {plain(part, max(len(part) * 10, 1))}")
             label = ""
 
 

@@ -33,6 +33,7 @@ class Trial:
     credentials: Credentials
     seed: int
     times: int
+    on_probe: bool = False  # the target is the testbed with its own very small model
 
 
 @dataclass(slots=True)

@@ -4,11 +4,9 @@ An adjudicator that raises is an ERROR finding, one that finds nothing is inconc
 and neither stops the others. The raw outcome is carried along unchanged, whatever the verdict says.
 """
 
-import traceback
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import PurePath
 
 from soakproof.judge.baseline import set_beside
 from soakproof.judge.evidence import Evidence, touched
@@ -18,6 +16,7 @@ from soakproof.judge.notproven import not_proven
 from soakproof.judge.rawfindings import raw_findings
 from soakproof.judge.reconsider import entry_findings, reconsider
 from soakproof.judge.rules import Policy
+from soakproof.lines import defined_at, file_of, raised_at
 from soakproof.plain import plain
 
 
@@ -71,20 +70,16 @@ def run_safely(
         for finding in adjudicator.judge(evidence, baseline):
             found.append(replace(finding, adjudicator=name))
     except Exception as error:
-        found.append(_raised(name, error))
+        found.append(_raised(name, adjudicator, error))
     return tuple(found) or (
         _remark(name, "no findings", "What did it find?", Outcome.INCONCLUSIVE, "It found nothing to judge."),
     )
 
 
-def _raised(name: str, error: Exception) -> Finding:
-    """An ERROR with the place: the last line in the adjudicator's own file, else the last of all."""
-    places = [
-        (PurePath(frame.f_code.co_filename), line) for frame, line in traceback.walk_tb(error.__traceback__)
-    ]
-    own = [(path, line) for path, line in places if path.stem == name]
-    path, line = (own or places)[-1]
-    place = f"{path.name}:{line}"
+def _raised(name: str, adjudicator: Adjudicator, error: Exception) -> Finding:
+    """An ERROR with the place: the last line in the adjudicator's own file, else where its `judge` begins."""
+    kind = type(adjudicator)
+    place = raised_at(error, file_of(kind)) or defined_at(kind.judge, file_of(kind))
     answer = f"It raised {type(error).__name__} at {place}: {plain(error, 500)}"
     return replace(_remark(name, "adjudicator", "Could it be judged?", Outcome.ERROR, answer), fault="ours")
 

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any
 
 from soakproof.judge.finding import Adjudicator, Finding, Outcome
+from soakproof.plain import described
 from soakproof.quantities import nearest_rank
 from soakproof.records import Exchange, Opened
 
@@ -19,7 +20,7 @@ def finding(judge: Adjudicator, subject: str, outcome: Outcome, answer: str, **m
     return Finding(
         adjudicator=PurePath(file).stem if file else kind.__name__.lower(),
         subject=subject,
-        question=(kind.__doc__ or kind.__name__).strip().splitlines()[0],
+        question=described(kind) or kind.__name__,
         outcome=outcome,
         answer=answer,
         **more,

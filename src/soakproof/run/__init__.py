@@ -11,7 +11,7 @@ A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under
 """
 
 from soakproof.run.files import check_room, digest, to_json, write_atomic
-from soakproof.run.loading import Loaded, all_of, find, load, read_records, read_run
+from soakproof.run.loading import Loaded, all_of, find, how_to_make_one, load, read_records, read_run
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
 from soakproof.run.verdicts import VERDICTS, VerdictFolder, verdict_folders
@@ -33,6 +33,7 @@ __all__ = [
     "check_room",
     "digest",
     "find",
+    "how_to_make_one",
     "is_own",
     "load",
     "read_records",

@@ -90,15 +90,22 @@ def read_records(path: Path) -> Iterator[Record | str]:
                 yield f"line {number} is not a record: {str(error)[:200]}"
 
 
+def how_to_make_one(here: Path) -> str:
+    """What to type for a first run: locustfiles are in a clone, and where `soakproof init` has put them."""
+    if (here / "locustfiles" / "soak.py").is_file():
+        return "make one: locust -f locustfiles/soak.py --headless -t 2m"
+    return "`soakproof init` copies locustfiles/ here; then: locust -f locustfiles/soak.py --headless -t 2m"
+
+
 def find(runs: Path, name: str) -> Path:
     """The run of a path, an id, a unique part of one, or ``latest``."""
     if name and _is_folder(name):
         return Path(name)
+    if any(mark in name for mark in "/\\"):
+        raise UsageError(f"no such folder: {plain(name, 300)}", "RUN is a name, a part of it, or a folder")
     here = all_of(runs)
     if not here:
-        raise UsageError(
-            f"no runs in {runs}", "run one first: locust -f locustfiles/soak.py --headless -t 2m"
-        )
+        raise UsageError(f"no runs in {runs}", how_to_make_one(Path.cwd()))
     if name == "latest":
         return here[-1]
     matches = [p for p in here if p.name == name] or [p for p in here if name and name in p.name]

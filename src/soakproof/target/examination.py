@@ -154,7 +154,12 @@ class _Examination:
         )
 
     def _names(self) -> str:
-        return _listed(model_names(_data(self._json(f"{self.prefix}/models")) or (), "id")) or "no models"
+        """Models and aliases; Lemonade leaves some aliases out of its list of models."""
+        listed = model_names(_data(self._json(f"{self.prefix}/models")) or (), "id")
+        document = self._json("/internal/aliases")
+        aliases = document.get("aliases") if isinstance(document, dict) else None
+        names = model_names(aliases if isinstance(aliases, list) else (), "alias")
+        return _listed(list(dict.fromkeys((*listed, *names)))) or "no models"
 
     # -- bare llama.cpp
 
