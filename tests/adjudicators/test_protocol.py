@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, evidence, exchange
-from responses import DONE, JSON, STOP, answer, events, read, replay, text
+from responses import DONE, JSON, STOP, answer, events, read, text
 
 from soakproof.clock import NS
 from soakproof.judge import Outcome
@@ -108,7 +108,6 @@ VIOLATIONS = {
         text("Hi"), {"choices": [{"index": 0, "finish_reason": 7}]}, STOP, DONE)),
     "finish_reason_missing": read(b'{"choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":""}]}',
                                   headers=JSON, stream=False),
-    "finish_reason_null": replay("27-finish-null-to-the-end.sse"),
     "unfinished_event": read(answer("Hi", end=[STOP]) + b"data: [DONE]\n"),
     "not_strict_json": read(answer("Hi").replace(b'"id":', b'"x": NaN, "id":')),
     "parse_error": read(answer("Hi").replace(b"data: [DONE]", b"data: {oops\n\ndata: [DONE]")),

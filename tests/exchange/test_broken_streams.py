@@ -4,6 +4,7 @@ import pytest
 from responses import (
     DONE,
     HTML,
+    JSON,
     ROLE,
     STOP,
     TOO_LONG,
@@ -57,6 +58,41 @@ STREAMS: dict[str, tuple[bytes, Failure]] = {
     "type and message without an error key": (
         events({"error_type": "internal", "error_message": "boom"}),
         Failure.ERROR_EVENT,
+    ),
+    "an error within the choice": (
+        answer(
+            "Once", end=[{"choices": [{"index": 0, "delta": {}, "error": {"code": 502, "message": "lost"}}]}]
+        ),
+        Failure.ERROR_EVENT,
+    ),
+    "an error within a finished choice": (
+        answer(
+            "Once",
+            end=[{"choices": [{"index": 0, "finish_reason": "stop", "error": {"message": "lost"}}]}, DONE],
+        ),
+        Failure.ERROR_EVENT,
+    ),
+    "FastChat's, which then finishes": (
+        answer("Once", end=[{"text": "NETWORK ERROR", "error_code": 50001}, STOP, DONE]),
+        Failure.ERROR_EVENT,
+    ),
+    "a status that is a failure": (
+        events({"status": "error", "message": "boom"}, STOP, DONE),
+        Failure.ERROR_EVENT,
+    ),
+    "the runner is gone, Ollama": (
+        events({"error": {"message": "llama runner process has terminated: exit status 2"}}),
+        Failure.BACKEND_LOST,
+    ),
+    "the model crashed, LM Studio": (
+        answer("Once", end=[])
+        + b'event: error\ndata: {"error":{"message":"The model has crashed. (Exit code: 6)"}}\n\n',
+        Failure.BACKEND_LOST,
+    ),
+    "over the context in mid-answer, LM Studio": (
+        answer("Once", end=[])
+        + b'event: error\ndata: {"message":"Reached context length of 4096 tokens with model"}\n\n',
+        Failure.CONTEXT,
     ),
     "OpenRouter's, beside choices": (
         answer("Once", end=[chunk({"content": ""}, "error", error={"code": 502, "message": "lost"}), DONE]),
@@ -161,6 +197,17 @@ def test_failing_stream(name: str) -> None:
     assert exchange.reason
     assert len(exchange.error_body or "") <= 4096
     assert "Once" in exchange.text or b'"Once"' not in body  # what came before is kept
+
+
+def test_the_reason_is_what_the_choices_error_says() -> None:
+    broken = {"choices": [{"index": 0, "text": "Once", "error": {"code": 502, "message": "lost"}}]}
+    assert read(events(broken, DONE)).reason == "lost"
+
+
+def test_an_error_in_place_of_a_stream_is_told_as_unframed() -> None:
+    """No client sees it: without the frame of an event it is an empty answer to them."""
+    assert read(encoded(WATCHDOG)).notes == ("unframed_error",)
+    assert read(encoded(WATCHDOG), headers=JSON, stream=False).notes == ()
 
 
 def test_a_stream_is_finished_by_an_error() -> None:

@@ -89,6 +89,42 @@ BODIES: dict[str, tuple[int, Any, Failure]] = {
         {"error": "`inputs` tokens + `max_new_tokens` must be <= 4096", "error_type": "validation"},
         Failure.CONTEXT,
     ),
+    "over the context, SGLang": (
+        400,
+        {
+            "object": "error",
+            "message": "Input length (5000 tokens) exceeds the maximum allowed length (4091 tokens).",
+            "type": "BadRequest",
+            "code": 400,
+        },
+        Failure.CONTEXT,
+    ),
+    "over the context, LM Studio": (
+        400,
+        {"error": "The model is loaded with context length of only 4096 tokens"},
+        Failure.CONTEXT,
+    ),
+    "failed at its work, TGI": (
+        424,
+        {"error": "Request failed during generation: Server error: CUDA error", "error_type": "generation"},
+        Failure.HTTP_STATUS,
+    ),
+    "believes that we left": (499, b"", Failure.HTTP_STATUS),
+    "crashed, LM Studio": (
+        400,
+        {"error": "The model has crashed without additional information. (Exit code: 6)"},
+        Failure.BACKEND_LOST,
+    ),
+    "crashed, Ollama": (
+        500,
+        {"error": {"message": "llama runner process no longer running: -1", "type": "api_error"}},
+        Failure.BACKEND_LOST,
+    ),
+    "crashed, newer Ollama": (
+        500,
+        {"error": {"message": "model runner has unexpectedly stopped, this may be due to resource limits"}},
+        Failure.BACKEND_LOST,
+    ),
     "bad request, wrapped": (400, wrapped({"error": {"message": "bad temperature"}}), Failure.CONFIGURATION),
     "loading": (
         503,

@@ -53,7 +53,8 @@ def spread_ms(exchange: Exchange) -> float | None:
 
 
 def _ending(exchange: Exchange) -> Found:
-    if exchange.failure is Failure.PROTOCOL and exchange.text and exchange.finish_reason is None:
+    unfinished = exchange.failure is Failure.PROTOCOL and exchange.finish_reason is None
+    if unfinished and exchange.text and not exchange.parse_errors:
         yield "finish_reason_missing", exchange.reason
     if whole(exchange) and exchange.stream and not exchange.done_marker and exchange.leftover_bytes:
         yield "unfinished_event", f"{exchange.leftover_bytes} bytes"

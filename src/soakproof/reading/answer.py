@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from soakproof.reading.delta import EMPTY, Delta, ToolCalls, read_delta
+from soakproof.reading.finish import Meaning, meaning
 from soakproof.reading.notes import Notes, printable
 
 NAME_CHARS = 300
@@ -19,6 +20,8 @@ class Answer:
 
     def __init__(self, notes: Notes) -> None:
         self.finish_reason: str | None = None
+        self.finish: Meaning = "none"  # what that says
+        self.text_after_finish = False  # so that a finish reason alone does not prove the end
         self.usage: dict[str, Any] | None = None  # the last one, as sent
         self.timings: dict[str, Any] | None = None
         self.calls = ToolCalls()
@@ -81,7 +84,8 @@ class Answer:
             self._content.append(delta.content)
         if delta.reasoning:
             self._reasoning.append(delta.reasoning)
-        if self.finish_reason is not None and any(delta):
+        if self.finish in ("whole", "gave_up") and any(delta):
+            self.text_after_finish = True
             self._notes.add("text_after_finish")
         finish = choice.get("finish_reason")
         if finish is not None:
@@ -104,12 +108,21 @@ class Answer:
         return {}
 
     def _finish(self, finish: Any) -> None:
-        if not isinstance(finish, str) or not finish:
-            self._notes.add("finish_reason_empty" if finish == "" else "finish_reason_not_text")
-        elif self.finish_reason is None:
-            self.finish_reason = printable(finish, 64)
-        elif printable(finish, 64) != self.finish_reason:
+        if not isinstance(finish, str):
+            self._notes.add("finish_reason_not_text")
+            return
+        found = meaning(finish)
+        if found == "none":
+            self._notes.add("finish_reason_empty", finish)
+            return
+        shown = printable(finish, 64)
+        if self.finish in ("whole", "gave_up"):
+            if found == "unknown" or shown == self.finish_reason:
+                return
             self._notes.add("second_finish_reason", finish)
+            if found == "whole" and (self.finish == "gave_up" or not self.text_after_finish):
+                return
+        self.finish_reason, self.finish = shown, found
 
     def _choice(self, document: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The choice that we asked for. Others are told, and are no part of the answer."""
@@ -121,7 +134,7 @@ class Answer:
         for choice in choices:
             if not isinstance(choice, Mapping):
                 self._notes.add("choice_not_object")
-            elif choice.get("index") in (0, None) and found is None:
+            elif choice.get("index") in (0, None, "0") and found is None:
                 found = choice
             else:
                 self._notes.add("other_choices")

@@ -74,6 +74,8 @@ class Document:
         found = error_in(text)
         if found is not None:
             note_error(found[0], self._notes)
+            if streamed:
+                self._notes.add("unframed_error")
             self._told = Fault(classify(found[0], self._status), said(found[0].message))
         elif not text:
             self._fault = Fault(Failure.PROTOCOL, f"status {self._status} with an empty body")

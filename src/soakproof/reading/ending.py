@@ -8,8 +8,6 @@ from soakproof.reading.notes import Notes, printable
 from soakproof.reading.progress import TokenTimes
 from soakproof.records import Failure
 
-# Finish reasons by which servers say that they gave up.
-GAVE_UP = {"error", "abort", "aborted", "cancelled", "canceled", "failed"}
 # A stream is called buffered when its tokens arrived in less than this share of the time that making them
 # took. With eight tokens or more a stream that is passed on at once spreads over 7/8 of it.
 BUFFERED_SHARE = 0.25
@@ -27,7 +25,7 @@ class Fault(NamedTuple):
 def fault_of_answer(answer: Answer, counts: Counts, max_tokens: int, expect_text: bool) -> Fault | None:
     """What is wrong with an answer that has a finish reason, if anything."""
     finish = answer.finish_reason or ""
-    if finish.lower() in GAVE_UP:
+    if answer.finish == "gave_up":
         return Fault(Failure.ERROR_EVENT, f"the finish reason is {finish}")
     if answer.text or str(answer.calls) or not expect_text:
         return None
@@ -41,6 +39,8 @@ def fault_of_answer(answer: Answer, counts: Counts, max_tokens: int, expect_text
 
 def note_oddities(answer: Answer, counts: Counts, max_tokens: int, notes: Notes) -> None:
     """What is no failure, but must be known of whoever judges the answer."""
+    if answer.finish == "unknown":
+        notes.add("finish_reason_unknown", answer.finish_reason or "")
     if 0 < max_tokens <= (counts.completion or 0):
         if answer.finish_reason == "stop":
             notes.add("stop_at_limit", f"{counts.completion} of {max_tokens} tokens")

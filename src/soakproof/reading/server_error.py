@@ -14,11 +14,15 @@ MAX_MESSAGES = 16
 MAX_TEXT = 64 * 1024
 MAX_LINES = 256
 _NESTED = ("error", "errors", "details", "detail", "response")
-_MESSAGES = ("message", "error_message", "msg", "reason")
-_NAMES = ("type", "code", "error_type", "status", "status_code")
+_MESSAGES = ("message", "error_message", "msg", "reason", "text")
+_NAMES = ("type", "code", "error_type", "error_code", "status", "status_code")
 
 _LOST_NAMES = {"backend_watchdog_reset", "enginedeaderror"}
-_LOST = re.compile(r"backend (?:process )?(?:exited|died|crashed)|enginecore encountered", re.I)
+_LOST = re.compile(
+    r"backend (?:process )?(?:exited|died|crashed)|enginecore encountered|model has crashed"
+    r"|runner (?:process )?(?:has (?:unexpectedly )?(?:terminated|stopped)|no longer running)",
+    re.I,
+)
 _CONTEXT_NAMES = {
     "exceed_context_size_error",
     "context_length_exceeded",
@@ -27,7 +31,8 @@ _CONTEXT_NAMES = {
 }
 _CONTEXT = re.compile(
     r"exceeds? .{0,40}context|context (?:size|length|window).{0,40}exceed|maximum context length"
-    r"|longer than .{0,30}context|prompt.{0,40}too long|tokens.{0,40}must be <=",
+    r"|longer than .{0,30}context|prompt.{0,40}too long|tokens.{0,40}must be <="
+    r"|(?:input|prompt) length.{0,40}exceed|reached context length|context length of only",
     re.I,
 )
 _OURS_NAMES = {
@@ -40,8 +45,12 @@ _OURS_NAMES = {
     "not_found_error",
 }
 _OURS = re.compile(r"no model (?:loaded|specified)|model not (?:found|loaded)|invalid api key", re.I)
-# Refusals that say nothing about what was asked: the server was busy or slow.
-_BUSY = {408, 425, 429}
+# Statuses of 4xx that say nothing about what was asked: the server was busy, slow, or failed at its work
+# (TGI's 424), or it believes that we have left (499).
+_NOT_OURS = {408, 424, 425, 429, 499}
+# What tells that an object without choices, and with words of its own, is no error.
+_PROGRESS = {"ping", "progress", "status", "info", "queue", "queued", "log", "debug", "heartbeat", "warning"}
+_FAILED = {"error", "failed", "failure", "fail"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +68,46 @@ def read_error(document: Any, *, certain: bool = False) -> ServerError | None:
     if not isinstance(document, Mapping):
         told = document if isinstance(document, str) else f"a JSON {type(document).__name__}"
         return ServerError(told[:4096], text=told[:4096]) if certain else None
-    if not (certain or _is_error(document)):
+    part = document if certain else _error_part(document)
+    if part is None:
         return None
     messages: list[str] = []
     names: list[str] = []
-    _collect(document, messages, names, MAX_DEPTH)
+    _collect(part, messages, names, MAX_DEPTH)
     status = next((int(n) for n in names if re.fullmatch("[1-5][0-9]{2}", n)), None)
     told = ": ".join(dict.fromkeys(messages[:3])) or ", ".join(names) or "no message"
     return ServerError(told, frozenset(names), status, "\n".join(messages))
 
 
-def _is_error(document: Mapping[str, Any]) -> bool:
-    if "error" in document:
-        error = document["error"]
-        return bool(error) or (error is not None and "choices" not in document)
-    if "error_type" in document or "error_message" in document or document.get("object") == "error":
+def _error_part(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The part of a document that tells an error: all of it, or one of its choices."""
+    if document.get("error") or document.get("object") == "error":
+        return document
+    if document.get("error_type") or document.get("error_message") or document.get("error_code"):
+        return document
+    if "choices" not in document:
+        return document if _is_bare_error(document) else None
+    choices = document["choices"]
+    if isinstance(choices, list):
+        for choice in choices:
+            if isinstance(choice, Mapping) and choice.get("error"):
+                return {"error": choice["error"]}
+    return None
+
+
+def _is_bare_error(document: Mapping[str, Any]) -> bool:
+    """Whether an object without choices is an error by its words alone."""
+    if document.get("error") in ({}, [], "") and not (document.get("usage") or document.get("timings")):
         return True
-    if "choices" in document:
+    status, kind = document.get("status"), document.get("type")
+    failed = isinstance(status, str) and status.lower() in _FAILED
+    if isinstance(document.get("message"), str):
+        named = isinstance(kind, str) and kind.lower() not in _PROGRESS
+        return failed or named or bool(document.get("code"))
+    if not document.get("detail"):
         return False
-    bare = isinstance(document.get("message"), str) and ("code" in document or "type" in document)
-    return bare or bool(document.get("detail"))
+    failed = failed or (isinstance(status, int) and status >= 400)
+    return failed or "title" in document or set(document) == {"detail"}
 
 
 def _collect(value: Any, messages: list[str], names: list[str], depth: int) -> None:
@@ -155,7 +184,7 @@ def classify(error: ServerError, status: int) -> Failure:
     if not 200 <= status < 300:
         return by_status(status) if "model_not_found" not in error.names else Failure.CONFIGURATION
     named = error.status or 0
-    refused = 400 <= named < 500 and named not in _BUSY
+    refused = 400 <= named < 500 and named not in _NOT_OURS
     if refused or error.names & _OURS_NAMES or _OURS.search(error.text):
         return Failure.CONFIGURATION
     return Failure.ERROR_EVENT
@@ -163,4 +192,4 @@ def classify(error: ServerError, status: int) -> Failure:
 
 def by_status(status: int) -> Failure:
     """Which failure a status is by itself, other than 2xx."""
-    return Failure.CONFIGURATION if 400 <= status < 500 and status not in _BUSY else Failure.HTTP_STATUS
+    return Failure.CONFIGURATION if 400 <= status < 500 and status not in _NOT_OURS else Failure.HTTP_STATUS

@@ -76,8 +76,6 @@ class EventStream:
             self.evidence = self.evidence or pending
         if self._reader.replaced:
             self._notes.add("invalid_utf8", f"{self._reader.replaced} characters")
-        if self.done and self._answer.finish_reason is None:
-            self._notes.add("done_without_finish")
 
     def told(self) -> Fault | None:
         """The failure that the stream itself tells, whether it came to its end or not."""
@@ -90,6 +88,8 @@ class EventStream:
         if self._answer.finish_reason is None:
             return self._unfinished()
         if not self.done:
+            if self._answer.text_after_finish or self._answer.finish == "unknown":
+                return Fault(Failure.CUT, self._unproven())
             self._notes.add("finish_without_done")
         if self.parse_errors:
             return Fault(Failure.PROTOCOL, f"{self._unreadable()}: the answer may not be whole")
@@ -104,11 +104,19 @@ class EventStream:
             return Fault(Failure.PROTOCOL, f"none of {self._events} events is a chunk of a chat completion")
         if self.done and self._closed_without_token:
             # A cut stream breaks off behind a token. This one was brought to its close by the server.
-            self._notes.add("finish_reason_null")
             return Fault(Failure.PROTOCOL, "the stream was closed in good order, but it has no finish reason")
+        if self.done:
+            self._notes.add("done_without_finish")
         what = "[DONE]" if self.done else "the end"
         where = f"after {self._times.events} token events" if self._times.events else "before the first token"
         return Fault(Failure.CUT, f"{what} came without a finish reason, {where}")
+
+    def _unproven(self) -> str:
+        reason = self._answer.finish_reason
+        said_early = (
+            "which came before the last text as well" if self._answer.text_after_finish else "unknown"
+        )
+        return f"the end came without [DONE], and the finish reason is {reason}, {said_early}"
 
     def _no_events(self) -> Fault:
         if self._unframed:
@@ -154,7 +162,7 @@ class EventStream:
             self._fail(error, event.data)
         if isinstance(document, dict):
             self._chunk(t_ns, document)
-        elif not document or document is True:  # null, "", [] and such: a heartbeat
+        elif not document or _is_heartbeat(document):
             self.empty_events += 1
         else:
             self._unread(event.data, f"a JSON {type(document).__name__}")
@@ -177,6 +185,9 @@ class EventStream:
             self._fail(ServerError(event.data[:4096], text=event.data[:4096]), event.data)
         elif not event.data.strip() or event.data.strip().lower() in HEARTBEATS:
             self.empty_events += 1
+        elif event.event not in ("", "message") and event.data.lstrip()[:1] not in ("{", "["):
+            self.empty_events += 1  # words for whoever listens to that name
+            self._notes.add("named_event", f"{event.event} {event.data[:80]}")
         else:
             self._unread(event.data, str(error))
 
@@ -215,3 +226,8 @@ class EventStream:
         if self._error is None:
             self._error, self.evidence = error, data
             note_error(error, self._notes)
+
+
+def _is_heartbeat(value: Any) -> bool:
+    """A number, or a word for one. (null, "" and [] are none of these, and hold nothing either.)"""
+    return isinstance(value, (int, float)) or (isinstance(value, str) and value.strip().lower() in HEARTBEATS)
