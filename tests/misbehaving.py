@@ -66,10 +66,6 @@ LOST = {
     }
 }
 CONTEXT = {"error": {"code": 400, "type": "exceed_context_size_error", "message": "too long", "n_ctx": 8}}
-PLAIN = (  # a stream that is not chunked
-    b'data: {"choices":[{"index":0,"delta":{"content":"yes"},"finish_reason":null}]}\n\n'
-    b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
-)
 WHOLE = STREAM_HEAD + ROLE + delta("yes ") + delta("it is") + END + LAST
 
 # What each behaviour sends, after which it closes the connection in good order.
@@ -106,16 +102,6 @@ SAYS: dict[str, bytes] = {
     "half-a-character": STREAM_HEAD + chunk(b'data: {"choices":[{"delta":{"content":"\xc3') + LAST,
     "broken-event": STREAM_HEAD + ROLE + chunk(b"data: {oops\n\n") + delta("yes") + END + LAST,
     "bad-chunk": STREAM_HEAD + ROLE + b"zz\r\nhello\r\n",
-    "html-between-chunks": STREAM_HEAD + ROLE + delta("yes ") + b"<html>502 Bad Gateway, closed</html>",
-    "both-lengths": WHOLE.replace(b"\r\n\r\n", b"\r\nContent-Length: 9\r\n\r\n", 1),
-    "gzip-chunked": WHOLE.replace(b": chunked", b": gzip, chunked"),
-    "line-feeds-in-head": STREAM_HEAD.replace(b"\r\n", b"\n") + WHOLE.removeprefix(STREAM_HEAD),
-    "short-length": document("200 OK", PLAIN, "text/event-stream").replace(
-        f"Length: {len(PLAIN)}".encode(), f"Length: {len(PLAIN) - 30}".encode()
-    ),
-    "long-length": document("200 OK", PLAIN, "text/event-stream").replace(
-        f"Length: {len(PLAIN)}".encode(), f"Length: {len(PLAIN) + 30}".encode()
-    ),
 }
 
 

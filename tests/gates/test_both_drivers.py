@@ -38,12 +38,6 @@ EXPECTED = {
     "one reset-in-stream": ("fail", "reset"),
     "one not-http": ("fail", "protocol"),
     "one bad-chunk": ("fail", "protocol"),
-    "one html-between-chunks": ("fail", "protocol"),
-    "one both-lengths": ("fail", "protocol"),
-    "one gzip-chunked": ("fail", "protocol"),
-    "one line-feeds-in-head": ("ok", None),
-    "one short-length": ("fail", "cut"),
-    "one long-length": ("ok", None),  # whole by its own account when the connection closed early
     "one html": ("fail", "protocol"),
     "one unknown-model": ("fail", "configuration"),
     "one status-500": ("fail", "http_status"),

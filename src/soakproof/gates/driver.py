@@ -95,7 +95,7 @@ class Driver:
     async def send(self, flight: Flight) -> Exchange:
         """Carry it out, whatever comes of it; its last record is written."""
         try:
-            exchange = await perform(flight, self.client.headers, self.chat_url, self.clock, self.flights)
+            exchange = await perform(flight, self.client, self.chat_url, self.clock, self.flights)
         except trio.Cancelled:
             reason = "ended by the tester before it was whole"
             self._close(flight.reading.broke(self.clock.now(), Failure.STOPPED, reason))

@@ -1,29 +1,34 @@
-"""One chat request over one connection of its own, under trio.
+"""One chat request over one connection of its own, under trio and httpx.
 
 The counterpart of `soakproof.load.transport`: the same request gives the same record. Nothing waits with a
 timeout but the connecting; what is past its bound is cancelled by `Flights.sweep`.
 """
 
-import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from typing import Any
 
 import httpx
 import trio
 
 from soakproof import sweep
 from soakproof.clock import RunClock
-from soakproof.http1 import ALWAYS, FramingError, Response, message, post_head
 from soakproof.records import Exchange, Failure
 
-_BLOCK = 65536
+_SENDING = "http11.send_request_headers.started"  # connected, and nothing sent yet
+_PEER_LEFT = ("closed", "disconnected")  # how httpx words the end of a connection in mid-answer
 
 
 def make_client(headers: Mapping[str, str]) -> httpx.AsyncClient:
-    """A client for questions beside the requests, with the headers of both."""
+    """A client that opens a connection for each request, as the server closes it after a stream anyway."""
     return httpx.AsyncClient(
-        headers={**ALWAYS, **headers},
+        headers={
+            "Accept": "text/event-stream, application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "soakproof",
+            "Connection": "close",
+            **headers,
+        },
         timeout=5.0,
         limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
         trust_env=False,
@@ -78,7 +83,7 @@ class Flights(set[Flight]):
 
 
 async def perform(
-    flight: Flight, headers: Mapping[str, str], url: str, clock: RunClock, flights: Flights
+    flight: Flight, client: httpx.AsyncClient, url: str, clock: RunClock, flights: Flights
 ) -> Exchange:
     """Send one request and read its answer to the end. Raises for no fault of the server's.
 
@@ -87,7 +92,7 @@ async def perform(
     flights.add(flight)
     try:
         with flight.scope:
-            return await _converse(flight, headers, url, clock)
+            return await _converse(flight, client, url, clock)
         assert flight.ended is not None, "only end() cancels a flight"
         return flight.ended(clock.now())
     finally:
@@ -96,67 +101,54 @@ async def perform(
             flight.barrier.arrive()
 
 
-async def _converse(flight: Flight, headers: Mapping[str, str], url: str, clock: RunClock) -> Exchange:
+async def _converse(flight: Flight, client: httpx.AsyncClient, url: str, clock: RunClock) -> Exchange:
     reading = flight.reading
+
+    async def trace(event: str, _: Mapping[str, Any]) -> None:
+        if event == _SENDING:
+            flight.connected = True
+            if flight.barrier:
+                await flight.barrier.wait()
+            reading.sent(clock.now())
+            flight.sending = True
+
+    request = client.stream(
+        "POST",
+        url,
+        content=flight.body,
+        headers={"Content-Type": "application/json"},
+        timeout=httpx.Timeout(None, connect=flight.bounds.connect),
+        extensions={"trace": trace},
+    )
     try:
-        with trio.fail_after(flight.bounds.connect):
-            connection = await _connect(url)
-    except (OSError, trio.BrokenResourceError, trio.TooSlowError) as error:
-        return reading.broke(clock.now(), Failure.CONNECT, f"no connection: {_words(error)}")
-    try:
-        flight.connected = True
-        if flight.barrier:
-            await flight.barrier.wait()
-        reading.sent(clock.now())
-        flight.sending = True
-        await connection.send_all(message(post_head(url, headers), flight.body))
-        return await _read(flight, connection, clock)
-    except FramingError as error:
-        return reading.broke(clock.now(), Failure.PROTOCOL, str(error))
-    except trio.BrokenResourceError as error:
-        return reading.broke(clock.now(), Failure.RESET, _words(error))
-    finally:
-        await trio.aclose_forcefully(connection)
+        async with request as response:
+            return await _read(flight, response, clock)
+    except httpx.LocalProtocolError:
+        raise  # our own request is malformed
+    except httpx.TransportError as error:
+        told = str(error) or type(error).__name__
+        if not flight.sending:
+            return reading.broke(clock.now(), Failure.CONNECT, f"no connection: {told}")
+        return reading.broke(clock.now(), _failure(error, told), told)
 
 
-async def _connect(url: str) -> trio.abc.Stream:
-    """A connected stream. Raises OSError or BrokenResourceError."""
-    parts = urlsplit(url)
-    secure, name = parts.scheme == "https", parts.hostname or ""
-    plain = await trio.open_tcp_stream(name, parts.port or (443 if secure else 80))
-    if not secure:
-        return plain
-    context = ssl.create_default_context()
-    stream = trio.SSLStream(plain, context, server_hostname=name, https_compatible=True)
-    try:
-        await stream.do_handshake()
-    except BaseException:
-        await trio.aclose_forcefully(plain)
-        raise
-    return stream
-
-
-async def _read(flight: Flight, connection: trio.abc.Stream, clock: RunClock) -> Exchange:
-    """Until the answer is whole, the connection closes, or enough has been read."""
+async def _read(flight: Flight, response: httpx.Response, clock: RunClock) -> Exchange:
     reading = flight.reading
-    response = Response(reading.headers, reading.body)
+    reading.headers(clock.now(), response.status_code, dict(response.headers.items()))
     cut_at = flight.cancel.tokens if flight.cancel else None
-    while not response.whole and not reading.over_limit:
-        data = await connection.receive_some(_BLOCK)
+    async for data in response.aiter_raw():
         now = clock.now()
-        if not data:
-            response.closed()
+        reading.body(now, data)
+        if reading.over_limit:
             break
-        response.feed(now, bytes(data))
         if reading.token_events:
             flight.first_token.set()
             if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
                 return reading.cancelled(now)
-    if response.whole or reading.over_limit:
-        return reading.end(clock.now())
-    return reading.broke(clock.now(), Failure.RESET, "the connection closed before the answer was whole")
+    return reading.end(clock.now())
 
 
-def _words(error: BaseException) -> str:
-    """What the system said, which trio keeps as the cause."""
-    return str(error.__cause__ or error) or type(error).__name__
+def _failure(error: httpx.TransportError, told: str) -> Failure:
+    """httpx has one class for a peer that left in mid-answer and one that never spoke HTTP."""
+    malformed = isinstance(error, httpx.RemoteProtocolError) and not any(w in told for w in _PEER_LEFT)
+    return Failure.PROTOCOL if malformed else Failure.RESET
