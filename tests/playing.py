@@ -13,22 +13,11 @@ from typing import Any
 
 from soakproof.catalog import Catalog
 from soakproof.context import IterationContext, Secrets, Surroundings, Traffic
-from soakproof.iteration import Result, Stepper, passed
+from soakproof.iteration import Result, Stepper
 from soakproof.records import Exchange, Failure
 from soakproof.request import opened
-from soakproof.scenario import (
-    Ask,
-    AskFailed,
-    Finish,
-    Release,
-    Released,
-    Reply,
-    Scenario,
-    Start,
-    Started,
-    Together,
-    Yield,
-)
+from soakproof.scenario import Ask, Release, Released, Scenario
+from soakproof.testing import drive
 
 CATALOG = Catalog(Path("no such folder"))
 SECOND = 10**9
@@ -227,36 +216,18 @@ def play(
     traffic = Traffic(around.chars_per_token)
     context = IterationContext("kind", number, seed, around, secrets, traffic)
     server = Server(around, secrets, traffic, change)
-    stepper = Stepper(scenario, context)
-    started: dict[int, tuple[Ask, Exchange]] = {}
     waits: list[Released] = []
 
-    def exchange(ask: Ask, sent_ns: int) -> Exchange:
-        beside(traffic, ask)
-        return server.answer(ask, sent_ns)
+    def send(asks: tuple[Ask, ...]) -> tuple[Exchange, ...]:
+        now, made = server.now, []
+        for ask in asks:
+            beside(traffic, ask)
+            made.append(server.answer(ask, now))
+        return tuple(made)
 
-    def carry_out(wanted: Yield) -> Reply:
-        match wanted:
-            case Ask():
-                return passed(wanted, exchange(wanted, server.now))
-            case Together(asks=asks):
-                now = server.now
-                return tuple(passed(ask, exchange(ask, now)) for ask in asks)
-            case Start(ask=ask):
-                started[len(started)] = (ask, exchange(ask, server.now))
-                return Started(len(started) - 1)
-            case Finish(started=key):
-                return passed(*started[key.key])
-            case Released():
-                waits.append(wanted)
-                return release if later is None or len(waits) == 1 else later
+    def wait(wanted: Released) -> Release:
+        waits.append(wanted)
+        return release if later is None or len(waits) == 1 else later
 
-    wanted = stepper.begin()
-    while wanted is not None:
-        try:
-            value = carry_out(wanted)
-        except AskFailed as failed:
-            wanted = stepper.fail(failed)
-        else:
-            wanted = stepper.reply(value)
-    return Played(stepper.result(), server.asks, server.exchanges, waits)
+    result = drive(Stepper(scenario, context), send, wait)
+    return Played(result, server.asks, server.exchanges, waits)

@@ -1,13 +1,15 @@
 """Quantities as plans and policies write them."""
 
 import contextlib
+import json
 import math
+import tomllib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.units import Bytes, Ratio, Seconds, Tokens, split
+from soakproof.units import Bytes, Ratio, Seconds, Tokens, split, written
 
 GOOD = [
     (Seconds, "5s", 5),
@@ -73,6 +75,26 @@ def test_no_text_makes_it_raise_anything_else(text: str) -> None:
     for kind in (Seconds, Tokens, Ratio, Bytes):
         with contextlib.suppress(ValueError):
             assert math.isfinite(kind.parse(text))
+
+
+@given(
+    st.one_of(
+        st.integers(0, 10**9).map(Tokens),
+        st.integers(0, 2**50).map(Bytes),
+        st.integers(0, 10**9).map(lambda n: Seconds(n / 1000)),
+        st.integers(-1000, 1000).map(lambda n: Ratio(n / 1000)),
+    )
+)
+def test_what_is_written_is_read_as_the_same(value: Seconds | Tokens | Ratio | Bytes) -> None:
+    assert type(value).parse(json.loads(written(value))) == pytest.approx(value, rel=1e-12)
+
+
+def test_all_else_is_written_as_toml_has_it() -> None:
+    given = {"s": 'a "b" ü', "yes": True, "n": -3, "f": 0.5, "list": ("a", 2)}
+    text = "\n".join(f"{name} = {written(value)}" for name, value in given.items())
+    assert tomllib.loads(text) == {**given, "list": ["a", 2]}
+    assert written(Bytes(3 << 30)) == '"3 GiB"'
+    assert written(Bytes(0)) == '"0 B"'
 
 
 def test_split() -> None:

@@ -38,7 +38,7 @@ def runs(runs: Path, every: bool) -> int:
     say(table(heads, [_row(path) for path in shown], right=("load",), whole=("run",)))
     if len(shown) < len(here):
         say(f"\n{len(here) - len(shown)} older ones are not shown: --all")
-    say("\nsealed: it has a seal, which is not checked here: `soakproof verify RUN` does that")
+    say("\nsealed: it has a seal, not checked here: `soakproof verify RUN` does that")
     return EXIT_OK
 
 
