@@ -5,14 +5,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
 
+from soakproof.catalog import Catalog
+from soakproof.judge import Finding
+from soakproof.judgement import judge_loaded
+from soakproof.run import load
 from soakproof.testbed import planting
 from soakproof.testbed.launch import Testbed
 from soakproof.testbed.plant import Fires, Plant
-from tests.load.soaks import ROOT, adjudicated, document, lines, locust, output, the_run
+from tests.load.soaks import ROOT, document, lines, locust, output, the_run
 
 _THRESHOLDS = """
 [[threshold]]
@@ -39,13 +42,13 @@ class Proof:
 
     plant: str
     outcome: str
-    findings: dict[str, dict[str, Any]]  # by detector
+    findings: dict[str, Finding]  # by detector
     run: Path
     said: str
 
     def fired(self) -> dict[str, str]:
         """Detectors that saw something, with their outcome; what the run said itself is no detector's."""
-        seen = {name: f["outcome"] for name, f in self.findings.items() if f["adjudicator"] != "raw"}
+        seen = {name: str(f.outcome) for name, f in self.findings.items() if f.adjudicator != "raw"}
         return {name: outcome for name, outcome in seen.items() if outcome in ("FAIL", "ERROR")}
 
     def grades(self, fires: Fires) -> set[str]:
@@ -59,7 +62,7 @@ class Proof:
 
     def iterations(self, fires: Fires) -> int | None:
         """How many iterations had ended when the first one was done that this detector saw; None if none."""
-        involved = set(self.findings[fires.detector].get("exchanges") or ())
+        involved = set(self.findings[fires.detector].exchanges)
         exchanges = lines(self.run, "exchanges.jsonl")
         seen = {(x["scenario"], x["iteration"]) for x in exchanges if x["id"] in involved}
         ended = [(i["scenario"], i["number"]) for i in lines(self.run, "iterations.jsonl")]
@@ -94,9 +97,9 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
     with planted(pair, f"{name}={value}"), locust(folder, *asked) as process:
         process.wait(90)
     run = the_run(folder)
-    _, verdict = adjudicated(run, "--policy", str(folder / "policy.toml"))
-    findings = {f"{f['adjudicator']}: {f['subject']}": f for f in verdict["findings"]}
-    return Proof(name, verdict["outcome"], findings, run, output(folder) + str(document(run / "raw.json")))
+    verdict, _ = judge_loaded(load(run), None, str(folder / "policy.toml"), Catalog(folder))
+    findings = {f"{f.adjudicator}: {f.subject}": f for f in verdict.findings}
+    return Proof(name, verdict.outcome, findings, run, output(folder) + str(document(run / "raw.json")))
 
 
 def _policy(more: str) -> str:

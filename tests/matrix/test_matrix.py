@@ -25,7 +25,7 @@ def test_a_plant_is_seen_by_what_it_names_and_by_nothing_else(name: str, pair: T
     for fires in kind.fires:
         finding = proof.findings.get(fires.detector)
         assert finding is not None, f"no finding {fires.detector}; {told}"
-        assert finding["outcome"] == fires.outcome, f"{fires.detector}: {finding['answer']}; {told}"
+        assert finding.outcome == fires.outcome, f"{fires.detector}: {finding.answer}; {told}"
         assert fires.grade in {"", *proof.grades(fires)}, f"{fires.detector}: {proof.grades(fires)}"
         if fires.within is not None:
             at = proof.iterations(fires)
