@@ -14,19 +14,31 @@ from typing import Any
 import psutil
 
 ROOT = Path(__file__).parents[2]
+_ON_A_TERMINAL = """
+import os, signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+os.login_tty(0)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 
 
 @contextmanager
 def locust(
-    folder: Path, *arguments: str, plan: str = "quick", safe: bool = False
+    folder: Path,
+    *arguments: str,
+    plan: str = "quick",
+    safe: bool = False,
+    terminal: int | None = None,
 ) -> Iterator["subprocess.Popen[str]"]:
     """A Locust process in ``folder``, with its output in locust.log; ended when the block is left.
 
-    ``safe``: without the folder on its import path, as the command `locust` starts.
+    ``safe``: without the folder on its import path, as the command `locust` starts. ``terminal``: where
+    it is started, in place of the log.
     """
     log = (folder / "locust.log").open("ab")
     command = [
         sys.executable,
+        *(["-c", _ON_A_TERMINAL, sys.executable] if terminal is not None else []),
         *(["-P"] if safe else []),
         "-m",
         "locust",
@@ -40,7 +52,7 @@ def locust(
         cwd=folder,
         stdout=log,
         stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if terminal is None else terminal,
         env=environment,
         text=True,
     )

@@ -4,6 +4,8 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import os, signal, gevent
 from soakproof.load.interrupt import to_main_greenlet
@@ -61,6 +63,45 @@ def test_sigterm_is_one_until_locust_listens_and_then_what_it_was():
     )
     assert done.stdout == "interrupted\n"
     assert done.returncode == -signal.SIGTERM
+
+
+HUP = """
+import os, signal, gevent
+from soakproof.load.interrupt import hangup_as_sigterm
+
+signal.signal(signal.SIGHUP, signal.{handler})
+gevent.signal_handler(signal.SIGTERM, lambda: print("as SIGTERM", flush=True))
+hangup_as_sigterm()
+os.kill(os.getpid(), signal.SIGHUP)
+gevent.sleep(0.5)
+"""
+
+
+@pytest.mark.parametrize(("handler", "said"), [("SIG_DFL", "as SIGTERM\n"), ("SIG_IGN", "")])
+def test_a_closed_terminal_is_as_sigterm_unless_under_nohup(handler: str, said: str):
+    script = HUP.format(handler=handler)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=True
+    )
+    assert done.stdout == said
+
+
+EARLY = """
+import os, signal, time
+from soakproof.load.interrupt import leave_in_words
+
+leave_in_words()
+os.kill(os.getpid(), signal.SIGINT)
+time.sleep(5)
+"""
+
+
+def test_one_that_comes_before_anybody_listens_ends_in_words():
+    done = subprocess.run(
+        [sys.executable, "-c", EARLY], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 3
+    assert done.stderr == "stopped before the load began\n"
 
 
 def test_one_that_comes_too_late_is_ignored():

@@ -30,6 +30,13 @@ def test_what_is_distributed_is_refused_before_it_forks_or_waits(tmp_path: Path,
     assert output(tmp_path).count("not supported yet") == 1
 
 
+def test_a_user_class_that_is_not_there_is_refused(tmp_path: Path):
+    with locust(tmp_path, "--headless", "-t", "2s", "NoSuchUser") as process:
+        assert process.wait(60) == 64
+    assert "no user class is called 'NoSuchUser'" in output(tmp_path)
+    assert "the locustfile's: SoakUser" in output(tmp_path)
+
+
 def test_variables_set_our_options_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("PLAN", "MODEL", "RUNS", "TESTBED_MODEL"):
         monkeypatch.setenv(f"LOCUST_{name}", f"nosuch{name.lower()}")

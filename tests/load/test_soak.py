@@ -1,6 +1,10 @@
 """The main command, for real: Locust, the watch and the testbed as processes, ended in every way."""
 
+import os
+import pty
+import select
 import signal
+import threading
 import time
 from collections import Counter
 from importlib import metadata
@@ -74,6 +78,32 @@ def test_a_signal_drains_and_seals(tmp_path: Path, how: signal.Signals):
     assert gone(mine)
 
 
+def test_a_terminal_that_is_closed_drains_and_seals(tmp_path: Path):
+    """The kernel sends SIGHUP then, and nothing that is said is read any more."""
+    ours, its = pty.openpty()
+    over = threading.Event()
+
+    def read() -> None:
+        while not over.is_set():
+            if select.select([ours], [], [], 0.1)[0]:
+                os.read(ours, 1 << 16)
+
+    with locust(tmp_path, "--headless", "-t", "5m", terminal=its) as process:
+        os.close(its)
+        reader = threading.Thread(target=read)
+        reader.start()
+        run = loaded(tmp_path)
+        mine = list(children(process).values())
+        over.set()
+        reader.join()
+        os.close(ours)
+        assert process.wait(90) == 0
+    assert verify(run).problems == ()
+    assert document(run / "raw.json")["ended"]["why"] == "interrupt"
+    assert "stopped" not in {x["failure"] for x in closed(run)}
+    assert gone(mine)
+
+
 def test_a_second_ctrl_c_does_not_wait_and_still_seals(tmp_path: Path):
     with locust(tmp_path, "--headless", "-t", "5m", "-u", "4") as process:
         run = loaded(tmp_path)
@@ -115,6 +145,7 @@ def test_kill_9_of_a_server_or_the_watch_ends_in_a_sealed_run_that_says_so(tmp_p
     judged, verdict = adjudicated(run)
     if role == "watch":
         assert "child_ended" in told
+        assert output(tmp_path).count("the watch has ended by itself") == 2  # at once, and at the end
         assert judged == 2
         assert ("coverage", "watch") in findings(verdict, "INCONCLUSIVE")
     elif role == "engine":  # the gateway reloads it, and may replay a request unseen: only the pid tells

@@ -11,6 +11,9 @@ from typing import Any
 def soak(plan: str) -> Any:
     """Set Locust up to run a plan; returns the user class that a locustfile must define."""
     _current_folder_last()
+    from soakproof.load.interrupt import leave_in_words
+
+    leave_in_words()
     from soakproof.load.hooks import Hooks  # Locust patches the whole process: only where it is wanted
     from soakproof.load.users import SoakUser
 

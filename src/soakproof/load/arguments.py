@@ -4,8 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from locust import User
+
 from soakproof.errors import EXIT_USAGE, UsageError
 from soakproof.load.rig import Wishes
+from soakproof.plain import plain
 from soakproof.plan import MOST_USERS, Plan
 from soakproof.redaction import without_options
 from soakproof.target import Credentials
@@ -57,11 +60,13 @@ def add_arguments(parser: Any, plan: str) -> None:
         env_var="LOCUST_TESTBED_MODEL",
         help="another model for the embedded testbed",
     )
-    _refuse_distributed(parser)
+    _refuse_early(parser)
 
 
-def _refuse_distributed(parser: Any) -> None:
-    """End as soon as the command line is read: Locust would fork, or wait for a master, before it asks us."""
+def _refuse_early(parser: Any) -> None:
+    """End as soon as the command line is read: Locust would fork, wait for a master, or end in its own way,
+    before it asks us.
+    """
     parse = parser.parse_args
 
     def parse_args(*given: Any, **more: Any) -> argparse.Namespace:
@@ -72,9 +77,23 @@ def _refuse_distributed(parser: Any) -> None:
                 "soakproof: --master, --worker and --processes are not supported yet: a run is one process\n"
                 "  one process carries hundreds of streams; raise --users instead\n",
             )
+        known = _user_classes(User)
+        unknown = sorted(set(options.user_classes) - known)
+        if unknown:
+            parser.exit(
+                EXIT_USAGE,
+                f"soakproof: no user class is called {plain(unknown[0], 100)!r}\n"
+                f"  leave it out, or name one of the locustfile's: {', '.join(sorted(known))}\n",
+            )
         return options
 
     parser.parse_args = parse_args
+
+
+def _user_classes(base: type[User]) -> set[str]:
+    """The names of the user classes that were loaded."""
+    found = {base.__name__} if not base.abstract else set()
+    return found.union(*(_user_classes(made) for made in base.__subclasses__()))
 
 
 def refuse_odd(options: argparse.Namespace) -> None:

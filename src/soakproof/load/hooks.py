@@ -30,7 +30,7 @@ from soakproof.catalog import Catalog
 from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError, UsageError
 from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, wishes
 from soakproof.load.ending import recover_command
-from soakproof.load.interrupt import sigterm_as_well, to_main_greenlet
+from soakproof.load.interrupt import hangup_as_sigterm, sigterm_as_well, to_main_greenlet
 from soakproof.load.progress import say
 from soakproof.load.rig import prepare
 from soakproof.load.session import Session
@@ -78,6 +78,7 @@ class Hooks:
         hub = gevent.get_hub()
         hub.NOT_ERROR = (*hub.NOT_ERROR, StopTest, RecorderError)  # said in words: gevent prints no traceback
         to_main_greenlet(too_late=self._is_sealing)
+        hangup_as_sigterm()
         atexit.register(self._end, environment)
         self.resets_stats = environment.reset_stats
         try:
@@ -275,7 +276,7 @@ def _outcome(session: Session) -> list[str]:
     run = f"run {path}"
     if not session.sealed:
         return [run, f"it is not sealed: {recover_command(path)}"]
-    told = summary_lines(session.raw) if session.raw else []
+    told = [*(summary_lines(session.raw) if session.raw else []), *session.losses]
     name = path.name if path.parent == Path("runs") else shlex.quote(str(path))
     return [*told, run, f"judge it: soakproof adjudicate {name}"]
 

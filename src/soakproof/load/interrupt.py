@@ -1,4 +1,4 @@
-"""Ctrl-C, where it belongs: in the main greenlet.
+"""Ctrl-C, where it belongs: in the main greenlet; and the other signals that ask a run to end.
 
 Python raises KeyboardInterrupt in whatever code runs at that moment, which under gevent may be a user's
 greenlet in mid-request: the request fails by our fault, and nobody stops. A watcher of the event loop hands
@@ -6,10 +6,31 @@ the interrupt to the main greenlet instead, where Locust waits for it.
 """
 
 import contextlib
+import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 
 import gevent
+
+from soakproof.errors import EXIT_ERROR
+
+
+def leave_in_words() -> None:
+    """Until somebody listens for Ctrl-C, one ends the process with a line in place of a traceback."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _leave)
+
+
+def _leave(*_: object) -> None:
+    print("stopped before the load began", file=sys.stderr, flush=True)
+    os._exit(EXIT_ERROR)
+
+
+def hangup_as_sigterm() -> None:
+    """A terminal that was closed ends the run as SIGTERM does; under nohup it does not."""
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        gevent.signal_handler(signal.SIGHUP, os.kill, os.getpid(), signal.SIGTERM)
 
 
 def _interrupt() -> None:

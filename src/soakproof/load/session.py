@@ -17,6 +17,7 @@ from gevent.event import Event as Flag
 
 from soakproof.clock import NS
 from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError
+from soakproof.load.companions import Companions
 from soakproof.load.deck import Deck
 from soakproof.load.ending import say_unsealed, seal
 from soakproof.load.guard import reason_to_end
@@ -55,6 +56,7 @@ class Session:
         self._idle = Flag()
         self._idle.set()
         self._finished = Flag()
+        self._companions = Companions(rig.processes, float(plan.watch.interval), self.note)
         self._on_trouble: Callable[[], None] = lambda: None
 
     # -- during the load
@@ -128,14 +130,9 @@ class Session:
     def _supervise(self) -> None:
         """Say how it goes, while draining too, and notice when a process of ours has ended."""
         said = time.monotonic()
-        mine = dict(self._rig.processes)
         while True:
             gevent.sleep(1)
-            for name, child in list(mine.items()):
-                if not child.alive:
-                    del mine[name]
-                    say(f"the {name} has ended by itself; the run goes on without it")
-                    self.note("child_ended", name=name)
+            self._companions.look(self.elapsed_s)
             self._look_at_host()
             if not self._rig.driver.sweeper.alive and not self.finishing:
                 self._fault("nothing ends what is past its bound any more")
@@ -239,6 +236,11 @@ class Session:
         elif self.guarded:
             why, reason = "guard", self.guarded
         self.raw = seal(self.run, self.plan.thresholds, why, reason)
+
+    @property
+    def losses(self) -> list[str]:
+        """What became of the processes beside the load, in lines; none where all was well."""
+        return self._companions.at_the_end()
 
     @property
     def sealed(self) -> bool:

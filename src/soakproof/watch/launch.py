@@ -33,6 +33,7 @@ class Watch:
         self._log = log
         self._rest = b""
         self._latest: dict[str, Any] = {}
+        self.status: int | None = None  # its exit status, once it was ended; 0 means sealed
         assert child.stdout is not None
         self._output: int | None = child.stdout.fileno()
         os.set_blocking(child.stdout.fileno(), False)
@@ -105,11 +106,11 @@ class Watch:
         return True
 
     def _end(self) -> int:
-        status = children.end(self._child)
+        self.status = children.end(self._child)
         assert self._child.stdout is not None
         self._output = None
         self._child.stdout.close()
-        return status
+        return self.status
 
     def words(self) -> str:
         """The end of what it said on its standard error."""
