@@ -185,3 +185,21 @@ def test_a_run_of_nothing_has_a_report() -> None:
     page = render_html(empty, evidence(run={"plan": None, "target": None, "load_ended_ns": None}))
     assert checked(page).problems == []
     assert page.count("Not measured") >= 4
+
+
+def test_a_narrow_screen_shows_outcomes_first_whole_figures_and_that_tables_go_on(page: str) -> None:
+    for label in ("Raw thresholds", "Checks"):
+        table = page.partition(f'aria-label="{label}"')[2].partition("</thead>")[0]
+        assert re.search(r'<th scope="col" class="(\w+)"', table)[1] == "outcome"  # type: ignore[index]
+    figures = page.partition('<section id="figures">')[2].partition("</section>")[0]
+    assert figures.count("<figure>") == 4
+    assert 'class="scroll"' not in figures
+    assert "min-width: 44rem" not in page
+    assert "var(--shade)" in page
+
+
+def test_a_finding_that_cannot_decide_says_so_beside_its_badge(page: str) -> None:
+    beside = page.partition('<article class="finding beside">')[2].partition("</article>")[0]
+    assert "prose-rate" in beside
+    assert ">cannot decide</span>" in beside
+    assert page.count('<article class="finding beside">') == 1
