@@ -88,6 +88,7 @@ PURE = (
     "reading/",
     "records.py",
     "release.py",
+    "http1.py",
     "request.py",
     "scenario.py",
     "slots.py",

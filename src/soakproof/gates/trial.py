@@ -11,7 +11,8 @@ from soakproof.clock import RunClock, seconds
 from soakproof.context import Checked, Surroundings
 from soakproof.gates.driver import Driver
 from soakproof.gates.nursery import open_plain_nursery
-from soakproof.gates.transport import make_client
+from soakproof.gates.slots import SlotsReader, make_client
+from soakproof.gates.transport import Endpoint
 from soakproof.iteration import Result
 from soakproof.plan import Bounds, Kind
 from soakproof.records import Check, Exchange, Opened
@@ -120,9 +121,8 @@ async def _carry_out(trial: Trial, teller: Teller, book: Book) -> None:
         driver = Driver(
             requests=requests,
             clock=clock,
-            client=client,
-            chat_url=trial.target.chat_url,
-            slots_url=trial.target.slots_url,
+            endpoint=Endpoint(trial.target.chat_url, trial.credentials.headers),
+            slots=SlotsReader(trial.target.slots_url, client, clock),
             bounds=trial.bounds,
             sink=sink,
         )
