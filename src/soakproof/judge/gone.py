@@ -13,13 +13,23 @@ def ended_for_good(evidence: Evidence) -> list[Event]:
     return [
         event
         for event in evidence.events
-        if event.what == "vanished" and event.details.get("role") in ROLES and not _followed(evidence, event)
+        if event.what == "vanished"
+        and event.details.get("role") in ROLES
+        and not _followed(evidence, event)
+        and not _with_its_tester(evidence, event)
     ]
 
 
 def _followed(evidence: Evidence, end: Event) -> bool:
     later = evidence.samples.get(f"process:{end.details['role']}", ())
     return any(s.state == "value" and s.t_ns > end.t_ns for s in later)
+
+
+def _with_its_tester(evidence: Evidence, end: Event) -> bool:
+    """Whether the tester was killed and its own testbed ended with it, as it shall: no sign came after."""
+    if not evidence.target.get("testbed") or evidence.run.get("ended"):
+        return False
+    return all(s.t_ns < end.t_ns for s in evidence.samples.get("tester", ()))
 
 
 def took_its_place(evidence: Evidence) -> str:

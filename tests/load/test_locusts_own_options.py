@@ -1,0 +1,40 @@
+"""Locust's own options stay what they are: a configuration file, its tables as CSV, its report as HTML."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from soakproof.run import verify
+from tests.load.soaks import document, lines, locust, output, the_run
+
+pytestmark = pytest.mark.timeout(240)
+
+CONFIG = """
+headless = true
+users = 2
+run-time = 5s
+csv = tables/mine
+html = mine.html
+runs = elsewhere
+"""
+
+
+def test_a_configuration_file_tables_and_a_report_of_locusts_go_with_a_soak(tmp_path: Path):
+    (tmp_path / "mine.conf").write_text(CONFIG)
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "runs").symlink_to("elsewhere")  # where `the_run` looks
+    with locust(tmp_path, "--config", "mine.conf") as process:
+        assert process.wait(120) == 0, output(tmp_path)
+    run = the_run(tmp_path)
+    told = document(run / "run.json")
+    assert verify(run).problems == ()
+    assert (told["arguments"]["num_users"], told["arguments"]["run_time"]) == (2, 5)
+    closed = [x for x in lines(run, "exchanges.jsonl") if x["record"] == "closed"]
+    with (tmp_path / "tables" / "mine_stats.csv").open() as file:
+        rows = {row["Name"]: row for row in csv.DictReader(file)}
+    assert int(rows["Aggregated"]["Request Count"]) == len(closed)
+    assert int(rows["Aggregated"]["Failure Count"]) == 0
+    assert {f"{x['scenario']}/{x['role']}" for x in closed} == set(rows) - {"Aggregated"}
+    assert {p.name for p in (tmp_path / "tables").iterdir()} >= {"mine_failures.csv", "mine_exceptions.csv"}
+    assert "Locust" in (tmp_path / "mine.html").read_text(encoding="utf-8")
