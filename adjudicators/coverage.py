@@ -12,6 +12,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Ranges,
     Ratio,
     counted,
     finding,
@@ -37,6 +38,7 @@ class Coverage(Adjudicator):
     duration: Ratio = Ratio(0.95)
     samples: Ratio = Ratio(0.95)
     required: tuple[str, ...] = ("memory", "slots", "process:backend")
+    ranges = Ranges(decks=(0, 10_000), duration=(0, 1), samples=(0, 1))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._duration(evidence)

@@ -11,6 +11,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Ranges,
     Ratio,
     check_outcome,
     counted,
@@ -41,6 +42,7 @@ class Functional(Adjudicator):
     unknown: Ratio = Ratio(0.05)
     stopped: int = 8
     may_fail: tuple[str, ...] = ()
+    ranges = Ranges(unknown=(0, 1), stopped=(0, 10_000))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield from self._checks(evidence)

@@ -11,6 +11,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Ranges,
     Ratio,
     Seconds,
     counted,
@@ -44,6 +45,15 @@ class Generator(Adjudicator):
     touched: Ratio = Ratio(0.1)
     slip: Seconds = Seconds(1)
     slipped: Ratio = Ratio(0.05)
+    ranges = Ranges(
+        cpu=(0, 1),
+        lag=(0, 3600),
+        lag_max=(0, 3600),
+        late=(0, 1),
+        touched=(0, 1),
+        slip=(0, 3600),
+        slipped=(0, 1),
+    )
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         by_node: dict[str, list[Sample]] = {}

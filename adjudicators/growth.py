@@ -20,6 +20,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Ranges,
     Ratio,
     counted,
     finding,
@@ -84,6 +85,9 @@ class Growth(Adjudicator):
     leak: Bytes = Bytes(100 * MIB)
     handles: int = 16
     processes: tuple[str, ...] = ("backend", "front")
+    ranges = Ranges(
+        growth=(0, 10), least=(0, 2**50), most=(0, 2**50), leak=(0, 2**50), handles=(0, 1_000_000)
+    )
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         for trace in (*self._servers(evidence), *_gtt(evidence)):

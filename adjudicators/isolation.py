@@ -10,6 +10,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Ranges,
     counted,
     finding,
     ids,
@@ -44,6 +45,7 @@ class Isolation(Adjudicator):
     """
 
     overlaps: int = 1
+    ranges = Ranges(overlaps=(0, 1_000_000))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._foreign(evidence)

@@ -7,7 +7,18 @@ does not convict the server. A log that could not be read, or that lost lines, t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from soakproof.judge import NS, Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, plain
+from soakproof.judge import (
+    NS,
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    Ranges,
+    counted,
+    finding,
+    plain,
+)
 from soakproof.judge.incidents import FAULTS, SERVERS, Incident, Servers, incidents
 
 ADVICE = {
@@ -28,6 +39,7 @@ class Kernel(Adjudicator):
     required: bool = False
     warnings: int = 10
     servers: tuple[str, ...] = SERVERS
+    ranges = Ranges(warnings=(1, 1_000_000))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         servers = Servers.of(evidence, self.servers)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, finding
+from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, Ranges, finding
 from soakproof.judge.series import Series, gtt, gtt_left, reading, series, silence
 from soakproof.judge.telling import size
 from soakproof.records import Sample
@@ -25,6 +25,7 @@ class Memory(Adjudicator):
     gtt_ceiling: Bytes = Bytes(0)
     headroom: Bytes = Bytes(0)
     swap_growth: Bytes = Bytes(GIB)
+    ranges = Ranges(floor=(0, 2**50), gtt_ceiling=(0, 2**50), headroom=(0, 2**50), swap_growth=(0, 2**50))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._available(evidence, baseline)

@@ -13,6 +13,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Ranges,
     Seconds,
     counted,
     finding,
@@ -35,6 +36,7 @@ class Scheduling(Adjudicator):
     required: bool = False
     idle: Seconds = Seconds(60)
     overtaken: int = 20
+    ranges = Ranges(idle=(0, 86400), overtaken=(0, 1_000_000))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         waits = Waits(evidence)

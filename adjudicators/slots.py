@@ -14,6 +14,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Ranges,
     Seconds,
     counted,
     finding,
@@ -61,6 +62,13 @@ class Slots(Adjudicator):
     restarts: int = 0
     alone: bool = False
     detached: bool = False
+    ranges = Ranges(
+        within=(0, 86400),
+        prefill=(0, 86400),
+        queued=(0, 86400),
+        unstreamed=(0, 86400),
+        restarts=(0, 1_000_000),
+    )
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._restarted(evidence)

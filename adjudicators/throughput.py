@@ -15,6 +15,7 @@ from soakproof.judge import (
     Finding,
     Metric,
     Outcome,
+    Ranges,
     Ratio,
     Seconds,
     counted,
@@ -65,6 +66,7 @@ class Throughput(Adjudicator):
     require_baseline: bool = False
     drift: Ratio = Ratio(0.10)
     drift_from: Seconds = Seconds(600)
+    ranges = Ranges(margin=(0, 0.99), drift=(0, 0.99), drift_from=(0, 366 * 86400))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         planned = {str(k["name"]) for k in evidence.plan.get("kinds") or () if k.get("count")}

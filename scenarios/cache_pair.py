@@ -13,6 +13,7 @@ from soakproof.scenario import (
     Ask,
     Exchange,
     IterationContext,
+    Ranges,
     Register,
     Scenario,
     Script,
@@ -34,6 +35,7 @@ class CachePair(Scenario):
     faster: float = 3.0  # times less prompt work than cold, at least
     deals: int = 8  # of a register until one is cold
     holds: Tokens = Tokens(8000)  # of the host cache, where nothing is known of it
+    ranges = Ranges(prompt=(1, 1e6), slack=(0, 1e5), faster=(1, 1000), deals=(1, 100), holds=(0, 1e7))
 
     def iterate(self, it: IterationContext) -> Script:
         for _ in range(self.deals):

@@ -24,6 +24,7 @@ from soakproof.scenario import (
     Exchange,
     Finish,
     IterationContext,
+    Ranges,
     Release,
     Released,
     Scenario,
@@ -56,6 +57,14 @@ class Cancellation(Scenario):
     after: Seconds = Seconds(0.5)  # until the cut in a silent phase
     prompt: Tokens = Tokens(6000)  # of the cut request in prefill
     bystander: Tokens = Tokens(400)  # of the answer beside it
+    ranges = Ranges(
+        within=(0.05, 3600),
+        tokens=(1, 1e6),
+        after_tokens=(1, 1e6),
+        after=(0, 3600),
+        prompt=(1, 1e6),
+        bystander=(1, 1e6),
+    )
 
     def iterate(self, it: IterationContext) -> Script:
         line = it.secret(12)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from soakproof.scenario import Ask, Exchange, IterationContext, Ratio, Scenario, Script, Together
+from soakproof.scenario import Ask, Exchange, IterationContext, Ranges, Ratio, Scenario, Script, Together
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,7 @@ class Isolation(Scenario):
     words: int = 12  # of each line
     without_marker: Ratio = Ratio(0.2)  # lines of plain words: what bleeds need not hold a marker
     with_secret: Ratio = Ratio(0.4)  # iterations with a secret in each system prompt
+    ranges = Ranges(clients=(2, 256), words=(1, 1000), without_marker=(0, 1), with_secret=(0, 1))
 
     def __post_init__(self) -> None:
         if self.clients < 2:

@@ -14,6 +14,7 @@ from soakproof.scenario import (
     Exchange,
     Failure,
     IterationContext,
+    Ranges,
     Ratio,
     Scenario,
     Script,
@@ -39,6 +40,15 @@ class LongProse(Scenario):
     repeated: Ratio = Ratio(0.25)  # of the text that it has said before: more is degenerate
     different: Ratio = Ratio(0.15)  # of 200 words in a row: fewer different ones are degenerate
     slowed: float = 2.0  # times as long on its way as it took to make: more is a stream held back
+    ranges = Ranges(
+        prompt=(1, 1e6),
+        answer=(1, 1e6),
+        temperature=(0, 5),
+        gap=(0.01, 86400),
+        repeated=(0, 1),
+        different=(0, 1),
+        slowed=(1, 1000),
+    )
 
     def iterate(self, it: IterationContext) -> Script:
         tokens = it.tokens(self.answer)

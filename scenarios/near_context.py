@@ -19,6 +19,7 @@ from soakproof.scenario import (
     AskFailed,
     Exchange,
     IterationContext,
+    Ranges,
     Ratio,
     Register,
     Scenario,
@@ -46,6 +47,7 @@ class NearContext(Scenario):
     straddle: Tokens = Tokens(40)  # to each side of a batch's length, at most
     slack: Tokens = Tokens(64)  # restored of a prompt that is cold all the same: a template's beginning
     deals: int = 8  # of a register until one is cold
+    ranges = Ranges(prompt=(1, 1e6), share=(0.1, 0.95), straddle=(1, 1e4), slack=(0, 1e5), deals=(1, 100))
 
     def __post_init__(self) -> None:
         if not 0.1 <= self.share <= 0.95:

@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from soakproof.scenario import Ask, Exchange, Failure, IterationContext, Scenario, Script, register
+from soakproof.scenario import Ask, Exchange, Failure, IterationContext, Ranges, Scenario, Script, register
 
 CLIENT_ERRORS = range(400, 500)
 WRONG_TYPES: Mapping[str, dict[str, Any]] = {
@@ -29,6 +29,7 @@ class Refusals(Scenario):
     checks = ("refusal.model", "refusal.context", "refusal.malformed", "refusal.after")
     over: float = 1.5  # times a slot's context that the prompt over it takes
     words: int = 12  # of the line after the refusals
+    ranges = Ranges(over=(1.2, 10), words=(1, 1000))
 
     def __post_init__(self) -> None:
         if self.over < 1.2:

@@ -13,6 +13,7 @@ from soakproof.scenario import (
     Ask,
     Exchange,
     IterationContext,
+    Ranges,
     Register,
     Scenario,
     Script,
@@ -35,6 +36,7 @@ class Returning(Scenario):
     other: Tokens = Tokens(800)  # of each other's register
     flood: Tokens = Tokens(8000)  # of all others before it comes back late
     slack: Tokens = Tokens(64)  # restored of a conversation that was pushed out: a template's beginning
+    ranges = Ranges(prompt=(1, 1e6), other=(1, 1e6), flood=(0, 1e7), slack=(0, 1e5))
 
     def iterate(self, it: IterationContext) -> Script:
         mine = register(it, self.prompt, asked=3, share=SHARE)

@@ -13,6 +13,7 @@ from soakproof.scenario import (
     Ask,
     Exchange,
     IterationContext,
+    Ranges,
     Register,
     Scenario,
     Script,
@@ -34,6 +35,7 @@ class SharedPrefix(Scenario):
     prompt: Tokens = Tokens(1200)  # of the register
     slack: Tokens = Tokens(64)  # restored of a prompt that is cold all the same: a template's beginning
     deals: int = 8  # of a register until one is cold
+    ranges = Ranges(clients=(2, 256), prompt=(1, 1e6), slack=(0, 1e5), deals=(1, 100))
 
     def __post_init__(self) -> None:
         if self.clients < 2:

@@ -16,6 +16,7 @@ from soakproof.scenario import (
     Exchange,
     IterationContext,
     Parsed,
+    Ranges,
     Scenario,
     Script,
     Tokens,
@@ -35,6 +36,7 @@ class StructuredJson(Scenario):
     fewest: int = 3  # fields of an object
     most: int = 6
     tokens: Tokens = Tokens(1024)
+    ranges = Ranges(fewest=(1, 20), most=(1, 20), tokens=(1, 1e6))
 
     def __post_init__(self) -> None:
         if not 1 <= self.fewest <= self.most <= len(TYPES) + 1:

@@ -1,7 +1,9 @@
 """The sections on plans, thresholds, metrics and the bundled scenarios."""
 
 import inspect
+import typing
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from source import example, first_line, named
 from tables import TYPES, code, in_words, keys, options, shown, table
@@ -10,6 +12,7 @@ from soakproof import plan, thresholds
 from soakproof.catalog import Catalog
 from soakproof.metrics import METRICS
 from soakproof.quantities import COUNTED
+from soakproof.settings import in_unit
 from soakproof.units import Bytes, Ratio, Seconds, Tokens
 
 
@@ -97,10 +100,18 @@ def scenarios(catalog: Catalog) -> Iterator[str]:
 def own_options(kind: type) -> Iterator[str]:
     """The fields of a scenario or an adjudicator."""
     rows = [
-        (code(field.name), _type(kind, field.annotation), shown(default), field.comment)
-        for field, default in options(kind)
+        (code(f.name), f"{_type(kind, f.annotation)}{_range(kind, f.name)}", shown(default), f.comment)
+        for f, default in options(kind)
     ]
     return table(("option", "type", "default", "what it is"), rows) if rows else iter(("",))
+
+
+def _range(kind: Any, name: str) -> str:
+    """What an option may be set to, where that is bounded."""
+    if name not in kind.ranges:
+        return ""
+    least, most = (in_unit(bound, typing.get_type_hints(kind)[name]) for bound in kind.ranges[name])
+    return f", {least} to {most}"
 
 
 def _type(kind: type, annotation: str) -> str:

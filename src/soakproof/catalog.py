@@ -63,6 +63,11 @@ class Catalog:
         """The file of a name, or of a path that ends in the suffix."""
         if name.endswith(suffix) and _is_file(name):
             return Path(name)
+        if name and name not in self.files(room, suffix) and _is_folder(name):
+            raise UsageError(
+                f"{plain(name, 300)} is a folder",
+                f"a {what} is a name, or the path of a file that ends in {suffix}",
+            )
         if name.endswith(suffix) or any(mark in name for mark in "/\\"):
             raise UsageError(
                 f"no such file: {plain(name, 300)}",
@@ -160,6 +165,13 @@ def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
     except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except (OSError, ValueError):
         return False
 
 

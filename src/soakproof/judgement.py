@@ -3,15 +3,19 @@
 It writes nothing; no byte of evidence is touched.
 """
 
+import tomllib
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from soakproof import __version__
 from soakproof.catalog import Catalog
-from soakproof.errors import UsageError
+from soakproof.errors import UsageError, did_you_mean
 from soakproof.judge import Evidence
 from soakproof.judge.finding import Verdict
 from soakproof.judge.identity import same_run
 from soakproof.judge.judging import judge
+from soakproof.judge.rules import Policy
+from soakproof.plain import plain
 from soakproof.policy import load_policy
 from soakproof.run import Loaded
 
@@ -37,10 +41,11 @@ def judge_loaded(
     """The verdict on a run under the policy of a name or file; the evidence comes along for a report.
 
     ``now`` decides which reconsiderations have expired (default: this moment). Raises UsageError for a
-    policy that is wrong, and for a baseline that is the run itself.
+    policy that is wrong or reconsiders what the run's plan does not have, and for a baseline that is the run.
     """
     rules = load_policy(catalog, policy)
     evidence = evidence_of(run)
+    _refuse_unmatched(rules, evidence)
     before = evidence_of(baseline) if baseline else None
     if before and same_run(evidence, before):
         raise UsageError(
@@ -55,3 +60,27 @@ def judge_loaded(
         versions={"soakproof": __version__},
     )
     return verdict, evidence
+
+
+def _refuse_unmatched(rules: Policy, evidence: Evidence) -> None:
+    """An entry that names no threshold of the run's plan overrules nothing, and nobody would notice."""
+    names = _threshold_names(evidence)
+    known = "thresholds" in evidence.plan  # not so in what an older program wrote
+    for number, entry in enumerate(rules.reconsider, 1):
+        if known and entry.threshold not in names:
+            raise UsageError(
+                f"policy {rules.name}: reconsider {number}: the run's plan has no threshold "
+                f"{plain(entry.threshold, 100)!r}",
+                f"{did_you_mean(entry.threshold, names)}it has: {', '.join(sorted(names)) or 'none'}",
+            )
+
+
+def _threshold_names(evidence: Evidence) -> set[str]:
+    """Of the whole plan: those of kinds that the user's tags left out stand only in its source."""
+    judged = [*evidence.plan.get("thresholds", ()), *(evidence.raw or {}).get("thresholds", ())]
+    try:
+        source = tomllib.loads(str(evidence.plan.get("source") or "")).get("threshold", [])
+    except (tomllib.TOMLDecodeError, RecursionError):
+        source = []
+    there = [*judged, *(source if isinstance(source, list) else ())]
+    return {plain(t["name"], 100) for t in there if isinstance(t, Mapping) and "name" in t}

@@ -31,7 +31,7 @@ from soakproof.errors import UsageError
 from soakproof.lines import file_of, told
 from soakproof.plain import plain
 from soakproof.scenario import Scenario
-from soakproof.settings import build, read_toml
+from soakproof.settings import build, read_toml, refuse_text
 from soakproof.thresholds import parse
 from soakproof.units import Bytes, Seconds
 
@@ -223,7 +223,7 @@ _KIND = re.compile(r"[\w-]{1,60}")
 
 
 def _refuse_out_of_range(document: _Document, where: str) -> None:
-    """Numbers that are well-formed and make no run."""
+    """Numbers and texts that are well-formed and make no run."""
     if not 1 <= document.users <= MOST_USERS:
         raise UsageError(f"{where}: users: expected 1 to {MOST_USERS}, found {document.users}")
     if not -(2**63) <= document.seed < 2**63:
@@ -245,6 +245,11 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
             f"{where}: watch: slots_every: expected {SLOTS_FLOOR:g} s or more, found {found}",
             "asked faster, llama.cpp does not notice clients that leave before their first token",
         )
+    refuse_text(document.title, f"{where}: title", 200)
+    for number, threshold in enumerate(document.threshold, 1):
+        refuse_text(threshold.name, f"{where}: threshold {number}: name", 60, least=1)
+        refuse_text(threshold.that, f"{where}: threshold {number}: that", 300, least=1)
+        refuse_text(threshold.why, f"{where}: threshold {number}: why", 1000)
     for name in document.mix:
         if not _KIND.fullmatch(name):
             raise UsageError(

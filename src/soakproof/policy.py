@@ -27,7 +27,7 @@ from soakproof.catalog import Catalog, digests
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.judge.identity import FIELDS
 from soakproof.judge.rules import Policy, Reconsider, Role, Rule
-from soakproof.settings import build, read_toml
+from soakproof.settings import build, read_toml, refuse_text
 
 _ENTRY = tuple(f.name for f in dataclasses.fields(Reconsider))
 
@@ -59,6 +59,7 @@ def load_policy(catalog: Catalog, name: str) -> Policy:
     """The policy of a name or a file. Raises UsageError for anything in it that is wrong."""
     path = catalog.policy(name)
     document = build(_Document, read_toml(path), path.name)
+    refuse_text(document.title, f"{path.name}: title", 200)
     rules = _rules(catalog, document.adjudicator, path.name)
     return Policy(
         name=path.stem,
@@ -134,6 +135,8 @@ def _entry(table: Mapping[str, Any], rules: Mapping[str, Rule], where: str) -> R
             f"found {table['expires']!r}"
         )
     entry = build(Reconsider, table, where)
+    for name, text in (("threshold", entry.threshold), ("reason", entry.reason), ("who", entry.who)):
+        refuse_text(text, f"{where}: {name}", 1000, least=1)
     if "." in entry.threshold:
         raise UsageError(
             f"{where}: {entry.threshold!r} is the name of a check",

@@ -33,7 +33,7 @@ from soakproof.plain import plain
 from soakproof.prompts import Register, at_depths, missed_code, prose, prose_above, register
 from soakproof.records import Exchange, Failure
 from soakproof.strictjson import Parsed, parse, same, violations
-from soakproof.units import Bytes, Ratio, Seconds, Tokens
+from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +198,7 @@ class Scenario:
     """Base of every scenario. Subclass it in a file of its own; the file's stem is its name."""
 
     checks: ClassVar[tuple[str, ...]] = ()
+    ranges: ClassVar[Ranges] = Ranges()  # what its options may be set to, where that is bounded
 
     @property
     def width(self) -> int:
@@ -231,6 +232,7 @@ __all__ = [
     "Finish",
     "IterationContext",
     "Parsed",
+    "Ranges",
     "Ratio",
     "Register",
     "Release",

@@ -11,7 +11,8 @@ import msgspec
 
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.lines import file_of, told
-from soakproof.units import Bytes, Ratio, Seconds, Tokens
+from soakproof.plain import plain
+from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens, written
 
 T = TypeVar("T")
 
@@ -29,16 +30,19 @@ def read_toml(path: Path) -> dict[str, Any]:
 def build(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     """A dataclass from a TOML table; ``where`` (file and key) begins each error.
 
-    Unknown keys are refused, with the nearest known one; quantities are parsed by their unit. The class may
-    be a user's own: what is wrong with it ends in the same error.
+    Unknown keys are refused, with the nearest known one; quantities are parsed by their unit, and have to be
+    within the class's `Ranges`, if it has any. The class may be a user's own: what is wrong with it ends in
+    the same error.
     """
     try:
         _refuse_unknown(kind, table, where)
-        return msgspec.convert(dict(table), kind, dec_hook=_quantity)
+        made = msgspec.convert(dict(table), kind, dec_hook=_quantity)
+        _refuse_out_of_range(made)
+        return made
     except UsageError:
         raise
     except (msgspec.ValidationError, ValueError) as error:
-        raise UsageError(f"{where}: {_plain(str(error))}") from None
+        raise UsageError(f"{where}: {plain(_plain(str(error)), 400)}") from None
     except Exception as error:
         why = told(error, file_of(kind))
         raise UsageError(f"{where}: {kind.__name__} cannot be made: {why}") from error
@@ -50,6 +54,32 @@ def _quantity(kind: type, value: Any) -> Any:
     raise NotImplementedError(kind)
 
 
+def _refuse_out_of_range(made: Any) -> None:
+    """Raises ValueError for an option that is well-formed and beyond what its class can work with."""
+    ranges = getattr(made, "ranges", None)
+    for name, (least, most) in ranges.items() if isinstance(ranges, Ranges) else ():
+        value = getattr(made, name)
+        if not least <= value <= most:
+            bounds = in_unit(least, type(value)), in_unit(most, type(value))
+            raise ValueError(f"{name}: expected {' to '.join(bounds)}, found {plain(written(value), 60)}")
+
+
+def in_unit(bound: float, kind: type) -> str:
+    """A bound of a range as an option of this type would be written."""
+    if issubclass(kind, (Seconds, Tokens, Ratio, Bytes)):
+        return written(kind(bound)).strip('"')
+    return f"{bound:.12g}"
+
+
+def refuse_text(text: str, where: str, most: int, least: int = 0) -> None:
+    """Raises UsageError for a text that is no one line of ``least`` to ``most`` characters."""
+    if not least <= len(text.strip()) <= len(text) <= most or not text.isprintable():
+        expected = f"{least} to {most}" if least else f"at most {most}"
+        raise UsageError(
+            f"{where}: expected {expected} characters on one line, found {len(text)}: {plain(text, 60)!r}"
+        )
+
+
 def _refuse_unknown(kind: Any, table: Any, where: str) -> None:
     """msgspec lets a dataclass's unknown keys pass; a typing error in a plan must not."""
     if not dataclasses.is_dataclass(kind) or not isinstance(table, Mapping):
@@ -59,7 +89,7 @@ def _refuse_unknown(kind: Any, table: Any, where: str) -> None:
     for key, value in table.items():
         if key not in known:
             hint = did_you_mean(key, known).rstrip() or f"known are: {', '.join(known) or 'none'}"
-            raise UsageError(f"{where}: unknown key {key!r}", hint)
+            raise UsageError(f"{where}: unknown key {plain(key, 100)!r}", hint)
         _refuse_unknown(hints[key], value, f"{where}: {key}")
         inner = typing.get_args(hints[key])
         if isinstance(value, list) and inner:

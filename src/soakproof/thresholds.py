@@ -137,6 +137,9 @@ def _limit(text: str, unit: str, at: str) -> float:
         raise UsageError(f"{at}: limit: {expected}, found {text!r}") from None
     if written not in known:
         raise UsageError(f"{at}: unit: {expected}, found {text!r}", f"an example: {_EXAMPLE}")
+    if value < 0 or (unit == "%" and value > 100):
+        sense = "0 to 100 %" if unit == "%" else "0 or more"
+        raise UsageError(f"{at}: limit: expected {sense}, found {text!r}")
     return value * known[written]
 
 

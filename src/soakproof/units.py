@@ -7,6 +7,8 @@ import json
 import re
 from typing import ClassVar, Self
 
+from soakproof.plain import plain
+
 _LIMIT = 2**53  # beyond it a number is no measure of anything, and not exact any more
 _NUMBER = re.compile(r"\s*([-+]?\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*(\S.*?)?\s*$")
 
@@ -19,6 +21,13 @@ def split(text: str) -> tuple[float, str]:
     return float(re.sub("[_,]", "", match[1])), match[2] or ""
 
 
+class Ranges(dict[str, tuple[float, float]]):
+    """An option's name to the least and the greatest value that makes sense, each in the base unit.
+
+    Written as ``ranges = Ranges(words=(1, 1000), share=(0, 1))`` beside the options.
+    """
+
+
 class _Quantity:
     scale: ClassVar[dict[str, float]]
     bare: ClassVar[bool] = False  # whether a number without a unit will do
@@ -28,7 +37,7 @@ class _Quantity:
     @classmethod
     def parse(cls, value: object) -> Self:
         """From TOML's text or number. Raises ValueError, saying what was expected and what was found."""
-        wrong = ValueError(f"expected {cls.example}, found {value!r}")
+        wrong = ValueError(f"expected {cls.example}, found {plain(repr(value), 100)}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise wrong
         try:

@@ -179,6 +179,17 @@ def test_a_policy_that_is_wrong_is_told(soakproof: Command, a_run: Path, policie
     assert "mine.toml" in said.err
 
 
+def test_reconsidering_what_the_plan_does_not_have_is_told(
+    soakproof: Command, a_run: Path, policies: Path
+) -> None:
+    entry = 'reason = "r"\nrequires = ["says"]\nwho = "w"\nexpires = 2999-12-31\n'
+    (policies / "mine.toml").write_text(f'[adjudicator.says]\n[[reconsider]]\nthreshold = "gone"\n{entry}')
+    said = soakproof("adjudicate", "latest", "--policy", "mine")
+    assert said.code == 64
+    assert "policy mine: reconsider 1: the run's plan has no threshold 'gone'" in said.err
+    assert not (a_run / "verdicts").exists()
+
+
 def test_an_adjudicator_that_raises_is_an_error_and_no_crash(
     soakproof: Command, a_run: Path, policies: Path
 ) -> None:

@@ -46,6 +46,16 @@ def test_names_of_folders_steer_no_terminal(here: Path, soakproof: Command) -> N
         assert not set(said.out + said.err) & set("\x1b\x07\u202e")
 
 
+def test_what_is_wrong_is_told_in_lines_of_bounded_length(here: Path, soakproof: Command) -> None:
+    (here / "adjudicators").mkdir()
+    judgeable(here / "runs")
+    key = "k" * 1_000_000
+    (here / "adjudicators" / "mine.toml").write_text(f"[adjudicator.{key}]\n{key} = 1\n")
+    said = soakproof("adjudicate", "latest", "--policy", "mine")
+    assert said.code == 64
+    assert max(map(len, said.err.splitlines())) <= 2001
+
+
 def test_on_a_terminal_only_our_own_colours_are_shown(tmp_path: Path) -> None:
     run = judgeable(tmp_path / "runs")
     (run / "evidence/load/zz\x1b[31m").mkdir()

@@ -106,6 +106,11 @@ def test_a_users_adjudicator_hides_the_bundled_one(tmp_path: Path) -> None:
         ('[adjudicator.functional]\nunknow = "5 %"\n', "did you mean 'unknown'?"),
         ('[adjudicator.functional]\nunknown = "five"\n', "expected a share"),
         ('[adjudicator.functional]\ncritical = "yes"\n', "expected true or false"),
+        ('[adjudicator.functional]\nunknown = "500 %"\n', "unknown: expected 0 % to 100 %, found"),
+        ("[adjudicator.functional]\nunknown = -1\n", "unknown: expected 0 % to 100 %"),
+        ("[adjudicator.coverage]\ndecks = -5\n", "decks: expected 0 to 10000, found -5"),
+        (f'title = "{"x" * 100_000}"\n{RULES}', "title: expected at most 200 characters"),
+        (RULES + ENTRY.replace("prose-rate", "x" * 5000), "threshold: expected 1 to 1000 characters"),
         ('[adjudicator.memory]\nfloor = "18"\n', "expected a size with its unit"),
         (f"{RULES}[identity]\nnoted = ['modell']\n", "did you mean 'model'?"),
         (f"{RULES}[identity]\nnoted = ['plan']\nsame = ['plan']\n", "stands in two roles"),
@@ -127,6 +132,7 @@ def test_what_is_wrong_is_refused_by_name(text: str, told: str, tmp_path: Path) 
     message = refused(tmp_path, text)
     assert told in message
     assert "mine.toml" in message
+    assert len(message) < 600
 
 
 @pytest.mark.parametrize("key", ["threshold", "reason", "requires", "who", "expires"])

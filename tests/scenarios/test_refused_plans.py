@@ -1,6 +1,8 @@
 """What is well-formed and makes no run is refused before it, in words; what is broken beside it is let be."""
 
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,11 +38,58 @@ def refused(folder: Path, text: str) -> str:
         *('drain = "999999999 h"', 'bounds.connect = "0s"', 'bounds.total = "0s"', "bounds.total = inf"),
         *('bounds.between_tokens = "0s"', 'watch.interval = "0s"', 'watch.slots_every = "99999999 h"'),
         'watch.slots_every = "1s"',
+        *("kind.isolation.words = -1", "kind.isolation.words = 0", "kind.isolation.words = 1000000"),
+        *('kind.isolation.with_secret = "500 %"', "kind.isolation.without_marker = -0.1"),
+        *("kind.isolation.clients = 1000000", 'title = "\\u001b[31m"', f'title = "{"x" * 1000000}"'),
         *('kind.isolation.words = "many"', "kind.isolation = 5", f"x = {'[' * 2000}{']' * 2000}"),
     ],
 )
 def test_numbers_that_make_no_run(tmp_path: Path, line: str) -> None:
     assert refused(tmp_path, f"{line}\n[mix]\nisolation = 1\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "that", "told"),
+    [
+        ("", "failed_checks count == 0", "name: expected 1 to 60 characters"),
+        (" ", "failed_checks count == 0", "name: expected 1 to 60 characters"),
+        ("\\u001b[31m", "failed_checks count == 0", "name: expected 1 to 60 characters"),
+        ("a", "failed_exchanges share <= 500 %", "limit: expected 0 to 100 %, found '500 %'"),
+        ("a", "failed_exchanges share <= -1 %", "limit: expected 0 to 100 %"),
+        ("a", "failed_checks count >= -1", "limit: expected 0 or more"),
+        ("a", "(" * 100_000, "that: expected 1 to 300 characters on one line, found 100000: '((("),
+    ],
+)
+def test_thresholds_that_mean_nothing(tmp_path: Path, name: str, that: str, told: str) -> None:
+    text = f'[mix]\nisolation = 1\n[[threshold]]\nname = "{name}"\nthat = "{that}"\n'
+    assert told in refused(tmp_path, text)
+
+
+def test_a_folder_is_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plans.toml").mkdir()
+    monkeypatch.chdir(tmp_path)
+    for name in (str(tmp_path), str(tmp_path / "plans.toml"), "plans.toml", "."):
+        with pytest.raises(UsageError, match="is a folder"):
+            load_plan(Catalog(tmp_path), name)
+
+
+@pytest.mark.parametrize("name", Catalog(Path("/nowhere")).files("scenarios", ".py"))
+def test_every_number_that_a_plan_may_set_has_a_range(name: str) -> None:
+    assert numbers_without_range(Catalog(Path("/nowhere")).scenario(name)) == []
+
+
+@pytest.mark.parametrize("name", Catalog(Path("/nowhere")).files("adjudicators", ".py"))
+def test_every_number_that_a_policy_may_set_has_a_range(name: str) -> None:
+    assert numbers_without_range(Catalog(Path("/nowhere")).adjudicator(name)) == []
+
+
+def numbers_without_range(kind: Any) -> list[str]:
+    """Options whose default is in no range, and ranges of what is no option."""
+    options = {field.name: field.default for field in dataclasses.fields(kind)}
+    numbers = {n: v for n, v in options.items() if isinstance(v, (int, float)) and not isinstance(v, bool)}
+    odd = set(numbers) ^ set(kind.ranges)
+    odd |= {name for name, (least, most) in kind.ranges.items() if not least <= options[name] <= most}
+    return sorted(odd)
 
 
 @pytest.mark.parametrize("name", ["", "../isolation", "a b", "a.b", "a\\nb", "\\u001b[2J", "x" * 100])

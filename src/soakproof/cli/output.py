@@ -13,6 +13,7 @@ from soakproof.plain import visible
 from soakproof.tables import fitted
 
 _PATIENCE = 2.0  # seconds of silence that nobody minds
+_LONGEST = 2000  # characters of a line that tells what is wrong
 _EVERY = 10.0  # seconds between lines where one cannot be rewritten
 
 
@@ -35,9 +36,10 @@ def say_coloured(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """A line on standard error."""
+    """Lines on standard error, none of them longer than anybody reads."""
+    shown = (visible(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…") for line in text.split("\n"))
     with contextlib.suppress(OSError):
-        print(visible(text), file=sys.stderr, flush=True)
+        print("\n".join(shown), file=sys.stderr, flush=True)
 
 
 def width() -> int:

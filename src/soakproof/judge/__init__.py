@@ -14,7 +14,7 @@ from soakproof.judge.telling import counted, finding, ids, upper
 from soakproof.metrics import METRICS, Metric, measure
 from soakproof.plain import plain
 from soakproof.quantities import check_outcome
-from soakproof.units import Bytes, Ratio, Seconds, Tokens
+from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
 
 __all__ = [
     "METRICS",
@@ -26,6 +26,7 @@ __all__ = [
     "Finding",
     "Metric",
     "Outcome",
+    "Ranges",
     "Ratio",
     "Seconds",
     "Tokens",

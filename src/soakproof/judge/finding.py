@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from soakproof.errors import EXIT_ERROR, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_OK
+from soakproof.units import Ranges
 
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
@@ -104,6 +105,8 @@ class Adjudicator:
 
     Its fields are options that a policy may set; its docstring's first line is its question.
     """
+
+    ranges: ClassVar[Ranges] = Ranges()  # what its options may be set to, where that is bounded
 
     def judge(self, evidence: "Evidence", baseline: "Evidence | None") -> Iterable[Finding]:
         """Findings; none at all counts as inconclusive. It may touch nothing but its arguments."""
