@@ -232,6 +232,13 @@ def test_two_starts_from_the_web_ui_are_two_runs(tmp_path: Path, unused_port: in
     runs = sorted((tmp_path / "runs").iterdir())
     assert len(runs) == 2
     assert all(verify(run).problems == () for run in runs)
+    for run in runs:  # what was in flight at the stop came to its own end
+        stopping = document(run / "run.json")["load_stopping_ns"]
+        iterations = lines(run, "iterations.jsonl")
+        assert any(x["ended_ns"] > stopping for x in iterations)
+        assert {x["end"] for x in iterations} == {"completed"}
+        assert {x["outcome"] for x in closed(run)} == {"ok"}
+        assert len(closed(run)) == sum(x["record"] == "opened" for x in lines(run, "exchanges.jsonl"))
 
 
 def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_load(
