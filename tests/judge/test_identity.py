@@ -1,5 +1,6 @@
 """Identity: what must match, what may differ, and that missing is neither equal nor different."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,9 @@ from hypothesis import strategies as st
 from judging import evidence, exchange
 
 from soakproof.judge import Evidence
+from soakproof.judge.baseline import set_beside
 from soakproof.judge.identity import FIELDS, compare, identity, option, same_run
+from soakproof.judge.rules import Policy
 
 COMMAND = [
     "/opt/llama/llama-server",
@@ -210,3 +213,15 @@ def test_a_run_is_the_same_under_another_folders_name() -> None:
     assert same_run(a, copy)
     assert not same_run(a, evidence(run={**told, "zero_ns": 6}, id="r2"))
     assert not same_run(evidence(id="x"), evidence(id="y"))
+
+
+def test_a_finding_names_the_first_differences_and_counts_the_rest() -> None:
+    many = [{"name": f"kind_{n}", "count": n} for n in range(20)]
+    over = {"digests": {"plan": "p2", "prompts": {"a.txt": "9"}}, "plan": {"name": "quick", "kinds": many}}
+    now = run(plan={"name": "mine", "kinds": many[:9]})
+    was = replace(run("was", **over), raw={"outcome": "clean"})
+    _, baseline, (finding,) = set_beside(now, Policy(name="p", rules={}), was)
+    assert baseline is None
+    assert "was: not comparable: another plan (mine, not quick); and " in finding.answer
+    assert "more, which the report lists" in finding.answer
+    assert len(finding.answer) < 300

@@ -2,6 +2,7 @@
 
 import pytest
 
+from soakproof.judge.telling import size
 from soakproof.report.quantity import change, number, quantity
 
 
@@ -24,6 +25,13 @@ from soakproof.report.quantity import change, number, quantity
 )
 def test_quantity(value: float | None, unit: str, shown: str) -> None:
     assert quantity(value, unit) == shown
+
+
+def test_sizes_are_told_as_findings_tell_them() -> None:
+    for count in (0, 42 << 20, 512 << 20, (1 << 30) - (1 << 20), 3 << 30):
+        gib = round(count / 2**30, 3)
+        assert quantity(gib, "GiB").split()[1] == size(count).split()[1]
+    assert quantity(0.5, "GiB") == size(512 << 20) == "512 MiB"
 
 
 def test_number_keeps_whole_numbers_whole() -> None:

@@ -8,7 +8,7 @@ from soakproof.judge.finding import Finding, Outcome
 from soakproof.judge.identity import Comparison, compare, same_run
 from soakproof.judge.rules import Policy
 
-_TOLD = 3  # differences that a finding names
+_TOLD = 120  # characters of differences that a finding names, after the first
 
 
 def set_beside(
@@ -29,8 +29,10 @@ def set_beside(
 
 
 def _first(differences: list[str]) -> str:
-    more = len(differences) - _TOLD
-    return "; ".join(differences[:_TOLD]) + (f"; and {more} more, which the report lists" if more > 0 else "")
+    """The first differences, as many as a sentence can hold: where the plan differs, much else does."""
+    shown = [d for n, d in enumerate(differences) if not n or len("; ".join(differences[: n + 1])) <= _TOLD]
+    more = len(differences) - len(shown)
+    return "; ".join(shown) + (f"; and {more} more, which the report lists" if more else "")
 
 
 def _comparable(baseline: Evidence, policy: Policy, compared: Comparison) -> str:

@@ -24,6 +24,8 @@ def quantity(value: float | None, unit: str = "") -> str:
         return NOT_MEASURED
     if unit in ("bytes", "B") and math.isfinite(value):
         return _binary(value)
+    if unit == "GiB" and abs(value) < 1:  # as findings tell sizes
+        return f"{value * 1024:.0f} MiB"
     return f"{number(value)} {unit}".rstrip()
 
 
