@@ -26,14 +26,18 @@ SOAK = "2s"
 UNMEASURED = {1}  # a soak that is cut so short may leave one of its thresholds without a measurement
 LOG = "said.log"
 ASKING = (["soakproof", "try"], ["soakproof", "doctor"], ["locust"])  # commands that take a target
+BARE = "http://localhost:8001"  # what the pages call a llama.cpp server without a front
 
 
 @dataclass
 class Reader:
-    """``url`` is that of the testbed, which stands for the one that a command would start."""
+    """``url`` is that of the testbed, which stands for the one that a command would start or names; ``bare``
+    is its engine's, which stands for a llama.cpp server alone.
+    """
 
     folder: Path
     url: str
+    bare: str
     done: dict[tuple[str, int], int] = field(default_factory=dict)  # (soak, which of its page): exit code
     followed: dict[Path, int] = field(default_factory=dict)  # page: blocks that were commands to run
 
@@ -58,7 +62,7 @@ class Reader:
             )
 
     def soak(self, command: list[str], told: "Counter[str]") -> int:
-        line = " ".join(command)
+        line = " ".join(self.meant(command))  # whose server it is on the page makes no other soak
         told[line] += 1
         key = (line, told[line])
         if key not in self.done:
@@ -92,12 +96,16 @@ class Reader:
 
     def meant(self, command: list[str]) -> list[str]:
         """The command's arguments: the testbed named, a soak cut short, the first run as the baseline."""
-        instead = {"-t": SOAK, "--baseline": min((p.name for p in self.folder.glob("runs/*")), default="")}
+        instead = {"--baseline": min((p.name for p in self.folder.glob("runs/*")), default="")}
         arguments = [instead.get(before, word) for before, word in pairwise(command)]
         if command[0] == "pytest":
             return ["-p", "no:locust", *arguments]
-        asks = any(command[: len(head)] == head for head in ASKING)
-        return [*arguments, "--host", self.url, "--model", "llm"] if asks else arguments
+        if command[0] == "locust":
+            arguments = [*without(arguments, "-t"), "-t", SOAK]
+        if not any(command[: len(head)] == head for head in ASKING):
+            return arguments
+        target = ["--host", self.bare] if BARE in arguments else ["--host", self.url, "--model", "llm"]
+        return [*without(without(arguments, "--host"), "--model"), *target]
 
     @property
     def said(self) -> str:
@@ -125,6 +133,14 @@ class Reader:
         while not any(seen(run) for run in set((self.folder / "runs").glob("*")) - before):
             assert time.monotonic() < deadline, self.said
             time.sleep(0.1)
+
+
+def without(arguments: list[str], option: str) -> list[str]:
+    """The arguments without an option and its value."""
+    if option not in arguments:
+        return arguments
+    at = arguments.index(option)
+    return arguments[:at] + arguments[at + 2 :]
 
 
 def answers(run: Path) -> int:

@@ -1,6 +1,8 @@
 """What the pages tell a reader to type works: marked commands are run, and the example files are used."""
 
 import json
+import re
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -10,13 +12,14 @@ from reader import Reader
 
 from soakproof.testbed.launch import Testbed
 
-FOLLOWED = [ROOT / "README.md", *(DOCS / f"{n}.md" for n in ("tutorial", "scenarios", "adjudicators"))]
+PAGES = ("tutorial", "scenarios", "adjudicators", "lemonade", "verdicts")
+FOLLOWED = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in PAGES)]
 
 
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory, testbed: Testbed) -> Reader:
     """One reader, who has read the README."""
-    one = Reader(tmp_path_factory.mktemp("reader"), testbed.url)
+    one = Reader(tmp_path_factory.mktemp("reader"), testbed.url, testbed.backend_url)
     follow(one, ROOT / "README.md")
     return one
 
@@ -56,7 +59,7 @@ def test_the_example_adjudicator_has_judged(reader: Reader) -> None:
     follow(reader, DOCS / "adjudicators.md")
     verdict = max((reader.folder / "runs").glob("*/verdicts/*-mine/verdict.json"))
     judged = [f for f in json.loads(verdict.read_text())["findings"] if f["adjudicator"] == "patience"]
-    assert {f["subject"] for f in judged} >= {"isolation", "long_prose"}
+    assert {f["subject"] for f in judged} >= {"isolation"}  # a kind of every plan that the pages run
     assert "ERROR" not in {f["outcome"] for f in judged}
 
 
@@ -77,6 +80,19 @@ def test_a_killed_soak_is_recovered_as_it_says(reader: Reader) -> None:
         reader.follow(block, Counter())
     assert after
     assert "INCONCLUSIVE" in reader.said
+
+
+def test_the_pid_that_is_to_be_killed_is_where_it_says(reader: Reader) -> None:
+    """The kill itself is another test's; here its `grep`, over the runs that the reader has."""
+    follow(reader, DOCS / "tutorial.md")
+    (look,) = [
+        line
+        for block in blocks(DOCS / "tutorial.md")
+        for line in block.text.splitlines()
+        if line.startswith("grep ")
+    ]
+    done = subprocess.run(["sh", "-c", look], cwd=reader.folder, capture_output=True, text=True, check=True)
+    assert re.search(r'"backend_pid": \d+', done.stdout)
 
 
 def test_an_unseen_mark_would_not_go_unnoticed() -> None:

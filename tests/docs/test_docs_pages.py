@@ -19,7 +19,7 @@ from soakproof.cli.app import soakproof
 from soakproof.plan import load_plan
 from soakproof.policy import load_policy
 
-OTHERS = {"cd", "git", "grep", "kill", "python3", "source"}  # not ours to check
+OTHERS = {"cd", "curl", "git", "grep", "kill", "mkdir", "python3", "source"}  # not ours to check
 LIMIT = 300_000  # bytes of a picture
 
 
@@ -121,6 +121,34 @@ def locust_options() -> frozenset[str]:
     reference = (DOCS / "reference.md").read_text(encoding="utf-8")
     ours = reference.partition("### `locust`\n")[2].partition("\n## ")[0]
     return frozenset(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", told + ours))
+
+
+_READ = """
+import json, sys
+from locust import events
+from locust.argument_parser import get_parser
+from soakproof.load.arguments import add_arguments
+events.init_command_line_parser.add_listener(lambda parser, **_: add_arguments(parser, "soak"))
+for line in sys.stdin:
+    try:
+        get_parser(default_config_files=[]).parse_args(json.loads(line))
+        print(0)
+    except SystemExit as left:
+        print(left.code)
+"""
+
+
+def test_locust_reads_every_command_that_is_told() -> None:
+    """By its own parser, with our options in it, in a process that it may patch."""
+    told = [
+        c[1:] for block in all_blocks() if block.language in SHELL for c in block.commands if c[0] == "locust"
+    ]
+    wrong = [["-f", "x.py", "--users", "many"], ["-f", "x.py", "--planet", "mars"], ["--worker"]]
+    assert len(told) > 10
+    lines = "".join(f"{json.dumps(words)}\n" for words in [*told, *wrong])
+    command = [sys.executable, "-c", _READ]
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["0"] * len(told) + ["2", "2", "64"], done.stderr
 
 
 def check_pip(arguments: list[str]) -> None:
