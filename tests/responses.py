@@ -7,7 +7,6 @@ from typing import Any
 from caseinputs import INPUTS
 
 from soakproof.exchange import Reading
-from soakproof.http1 import BROKEN_OFF, MalformedError, ResponseReader
 from soakproof.plan import Bounds
 from soakproof.records import Exchange, Failure, Opened
 
@@ -109,17 +108,18 @@ def replay_script(script: dict[str, Any], bounds: Bounds | None = None) -> Excha
     return made.broke(t_ns, Failure.RESET, script["end"])
 
 
-def read_http(raw: bytes | Iterable[bytes], **given: Any) -> Exchange:
-    """The record of all that one connection brought, up to its close, as a driver reads it."""
-    made = Reading(opened(**given))
-    response = ResponseReader(made)
-    try:
-        for piece in [raw] if isinstance(raw, bytes) else raw:
-            response.feed(2, piece)
-        response.close()
-    except MalformedError as error:
-        return made.broke(3, Failure.PROTOCOL, str(error))
-    return made.end(3) if response.whole else made.broke(3, Failure.RESET, BROKEN_OFF)
+def read_http(raw: bytes, **given: Any) -> Exchange:
+    """A whole response; a chunked body without its last chunk is a broken connection."""
+    head, _, body = raw.partition(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines)}
+    made = reading(status=int(first.split()[1]), headers=headers, **given)
+    if headers.get("transfer-encoding") != "chunked":
+        made.body(2, body)
+        return made.end(3)
+    size, _, rest = body.partition(b"\r\n")
+    made.body(2, rest[: int(size, 16)])
+    return made.broke(3, Failure.RESET, "the body broke off")
 
 
 # What servers say when they refuse or fail.

@@ -88,7 +88,6 @@ PURE = (
     "reading/",
     "records.py",
     "release.py",
-    "http1.py",
     "request.py",
     "scenario.py",
     "slots.py",

@@ -100,10 +100,6 @@ class Reading:
             if found.partition(";")[0].strip().lower() != wanted:
                 self._notes.add("content_type", found or "missing")
 
-    def oddity(self, name: str, detail: str = "") -> None:
-        """The response bends HTTP, in a way that `soakproof.reading.oddities` has a name for."""
-        self._notes.add(name, detail)
-
     def body(self, t_ns: int, data: bytes) -> None:
         """De-chunked bytes of the body as they arrive."""
         if not data or self._closed is not None:

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, evidence, exchange
-from misbehaving import WHOLE
-from responses import DONE, JSON, STOP, answer, events, read, read_http, text
+from responses import DONE, JSON, STOP, answer, events, read, text
 
 from soakproof.clock import NS
 from soakproof.judge import Outcome
@@ -115,8 +114,6 @@ VIOLATIONS = {
     "invalid_utf8": read(answer("Hi").replace(b'"Hi"', b'"H\xff"')),
     "surrogates": read(answer("Hi").replace(b'"Hi"', b'"H\\ud83d"')),
     "unframed_error": read(answer("Hi", end=[]) + b'{"error":{"message":"gone"}}'),
-    "bare_line_feed": read_http(WHOLE.replace(b"event-stream\r", b"event-stream")),
-    "length_of_chunks": read_http(WHOLE.replace(b"Transfer", b"Content-Length: 9\r\nTransfer")),
     "html": read(b"<html>gone</html>", status=502, headers={"content-type": "text/html"}),
     "content_type": read(answer("Hi"), headers={"content-type": "text/plain"}),
     "completions_style": read(events({"choices": [{"index": 0, "text": "Hi"}]}, STOP, DONE)),
@@ -151,7 +148,6 @@ DOUBTS: dict[str, list[dict[str, Any]]] = {
         {"timings": timings(prompt=2000, prompt_ms=0.001)},
     ],
     "timings_over_clock": [{"timings": timings(ms=5000.0)}],
-    "finish_reason_unknown": [{"notes": ("finish_reason_unknown: pause_turn",)}],
     "over_max_tokens": [{"notes": ("over_max_tokens: 80 of 64 tokens",)}],
 }
 

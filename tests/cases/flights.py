@@ -7,21 +7,20 @@ from replaying import PATIENT, Kept, requests
 
 from soakproof.clock import RunClock
 from soakproof.gates.driver import Driver
-from soakproof.gates.slots import SlotsReader, make_client
-from soakproof.gates.transport import Endpoint
+from soakproof.gates.transport import make_client
 from soakproof.plan import Bounds
 
 
 @asynccontextmanager
 async def flying(url: str, kept: Kept, place: int = 0, bounds: Bounds = PATIENT) -> AsyncIterator[Driver]:
     """``place``: of the first request's seed."""
-    clock = RunClock.start()
     async with make_client({}) as client:
         driver = Driver(
             requests=requests(place),
-            clock=clock,
-            endpoint=Endpoint(f"{url}/v1/chat/completions", {}),
-            slots=SlotsReader(None, client, clock),
+            clock=RunClock.start(),
+            client=client,
+            chat_url=f"{url}/v1/chat/completions",
+            slots_url=None,
             bounds=bounds,
             sink=kept,
         )

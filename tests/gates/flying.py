@@ -8,8 +8,7 @@ from scripts import SHORT, requests
 
 from soakproof.clock import RunClock
 from soakproof.gates.driver import Driver, Sink
-from soakproof.gates.slots import SlotsReader, make_client
-from soakproof.gates.transport import Endpoint
+from soakproof.gates.transport import make_client
 from soakproof.plan import Bounds
 
 
@@ -18,13 +17,13 @@ async def flying(
     url: str, sink: Sink, *, slots_url: str | None = "", bounds: Bounds = SHORT, **more: Any
 ) -> AsyncIterator[Driver]:
     """``slots_url`` is the server's own unless given; ``more`` is for its `Requests`."""
-    clock = RunClock.start()
     async with make_client({}) as client:
         driver = Driver(
             requests=requests(**more),
-            clock=clock,
-            endpoint=Endpoint(f"{url}/v1/chat/completions", {}),
-            slots=SlotsReader(f"{url}/slots" if slots_url == "" else slots_url, client, clock),
+            clock=RunClock.start(),
+            client=client,
+            chat_url=f"{url}/v1/chat/completions",
+            slots_url=f"{url}/slots" if slots_url == "" else slots_url,
             bounds=bounds,
             sink=sink,
         )

@@ -146,7 +146,7 @@ def real_around() -> Surroundings:
 # What may differ between two drivers, or between two runs of one: times, and the words of the system.
 _TIMES = {name for name in Exchange.__slots__ if name.endswith("_ns")}
 _OWN = _TIMES | {"id", "node", "seed", "widest_gap_at", "pings"}
-_CONNECTION = {"connect", "reset"}  # these failures are told in the words of a library
+_CONNECTION = {"connect", "reset", "protocol"}  # these failures are told in the words of a library
 
 
 def shown(exchange: Exchange) -> dict[str, Any]:

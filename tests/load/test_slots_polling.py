@@ -13,7 +13,7 @@ from misbehaving import document, serving
 
 from soakproof.clock import NS, RunClock
 from soakproof.gates.slots import SlotsReader as TrioReader
-from soakproof.gates.slots import make_client
+from soakproof.gates.transport import make_client
 from soakproof.load.slots import SlotsReader, await_idle_slots
 from soakproof.release import SLOW
 from soakproof.scenario import Release, Released

@@ -39,13 +39,13 @@ FLOODS: dict[str, tuple[bytes, bytes, Failure | None]] = {
     "pings in mid-answer": (STREAM_HEAD + delta("yes "), PING, Failure.STALL),
     "tokens": (STREAM_HEAD, WORDS, Failure.TOTAL_TIMEOUT),
     "after the end": (STREAM_HEAD + delta("yes") + END, MORE, None),
+    "chunk extensions": (STREAM_HEAD + b"5;", b"a=b;" * 1000, Failure.FIRST_TOKEN_TIMEOUT),
 }
 # The same for what is over at once, whatever the bounds.
 TOO_MUCH: dict[str, tuple[bytes, bytes, Failure]] = {
     "headers": (STREAM_HEAD[:-2], b"X-More: " + b"y" * 1000 + b"\r\n", Failure.PROTOCOL),
     "one header": (STREAM_HEAD[:-2] + b"X-More: ", b"y" * 65536, Failure.PROTOCOL),
     "interim responses": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" * 100, Failure.PROTOCOL),
-    "chunk extensions": (STREAM_HEAD + b"5;", b"a=b;" * 1000, Failure.PROTOCOL),
     "text": (STREAM_HEAD, delta("y" * 60_000), Failure.FRAME),
     "reasoning": (STREAM_HEAD, delta(reasoning_content="y" * 60_000), Failure.FRAME),
     "a line": (STREAM_HEAD + chunk(b"data: "), chunk(b"y" * 65536), Failure.FRAME),

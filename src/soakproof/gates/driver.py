@@ -9,13 +9,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import httpx
 import trio
 
 from soakproof.clock import RunClock
 from soakproof.context import Checked, IterationContext
 from soakproof.gates.nursery import open_plain_nursery
 from soakproof.gates.slots import SlotsReader
-from soakproof.gates.transport import Barrier, Endpoint, Flight, Flights, perform
+from soakproof.gates.transport import Barrier, Flight, Flights, perform
 from soakproof.iteration import Result, Stepper, passed
 from soakproof.plan import Bounds, Kind
 from soakproof.records import Exchange, Failure, Opened
@@ -49,8 +50,9 @@ class Driver:
 
     requests: Requests
     clock: RunClock
-    endpoint: Endpoint
-    slots: SlotsReader
+    client: httpx.AsyncClient
+    chat_url: str
+    slots_url: str | None
     bounds: Bounds
     sink: Sink
     flights: Flights = field(init=False)
@@ -59,6 +61,7 @@ class Driver:
 
     def __post_init__(self) -> None:
         self.flights = Flights(self.requests.around.slots)
+        self.slots = SlotsReader(self.slots_url, self.client, self.clock)
 
     @asynccontextmanager
     async def flying(self) -> AsyncIterator[None]:
@@ -92,7 +95,7 @@ class Driver:
     async def send(self, flight: Flight) -> Exchange:
         """Carry it out, whatever comes of it; its last record is written."""
         try:
-            exchange = await perform(flight, self.endpoint, self.clock, self.flights)
+            exchange = await perform(flight, self.client, self.chat_url, self.clock, self.flights)
         except trio.Cancelled:
             reason = "ended by the tester before it was whole"
             self._close(flight.reading.broke(self.clock.now(), Failure.STOPPED, reason))

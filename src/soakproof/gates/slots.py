@@ -1,6 +1,5 @@
 """Watching a slot being freed, under trio; `soakproof.release` says when to ask and what it means."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -15,16 +14,6 @@ from soakproof.slots import Slot, parse_slots
 
 _WITHIN_S = 5.0
 _BODY_LIMIT = 8 << 20
-
-
-def make_client(headers: Mapping[str, str]) -> httpx.AsyncClient:
-    """A client that opens a connection for each request and asks nobody for a proxy."""
-    return httpx.AsyncClient(
-        headers={"Accept-Encoding": "identity", "User-Agent": "soakproof", "Connection": "close", **headers},
-        timeout=5.0,
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
-        trust_env=False,
-    )
 
 
 class SlotsReader:

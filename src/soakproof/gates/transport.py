@@ -1,52 +1,38 @@
-"""One chat request over one connection of its own, under trio.
+"""One chat request over one connection of its own, under trio and httpx.
 
 The counterpart of `soakproof.load.transport`: the same request gives the same record. Nothing waits with a
 timeout but the connecting; what is past its bound is cancelled by `Flights.sweep`.
 """
 
-import ssl
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
+import httpx
 import trio
 
 from soakproof import sweep
 from soakproof.clock import RunClock
-from soakproof.http1 import BROKEN_OFF, Address, MalformedError, ResponseReader
 from soakproof.records import Exchange, Failure
 
-_BLOCK = 65536
+_SENDING = "http11.send_request_headers.started"  # connected, and nothing sent yet
+_PEER_LEFT = ("closed", "disconnected")  # how httpx words the end of a connection in mid-answer
 
 
-class Endpoint(Address):
-    """Where requests go."""
-
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        super().__init__(url, headers)
-        self._context = ssl.create_default_context() if self.secure else None
-
-    async def connect(self, timeout: float) -> trio.abc.Stream:
-        """A connected stream. Tries each address of the name. Raises OSError."""
-        try:
-            with trio.fail_after(timeout):
-                return await self._connected()
-        except trio.TooSlowError:
-            raise OSError(f"not within {timeout:g} s") from None
-        except trio.BrokenResourceError as error:
-            raise OSError(str(error.__cause__ or error)) from error
-
-    async def _connected(self) -> trio.abc.Stream:
-        plain = await trio.open_tcp_stream(self.name, self.port)
-        if self._context is None:
-            return plain
-        secured = trio.SSLStream(plain, self._context, server_hostname=self.name, https_compatible=True)
-        try:
-            await secured.do_handshake()
-        except BaseException:
-            await trio.aclose_forcefully(plain)
-            raise
-        return secured
+def make_client(headers: Mapping[str, str]) -> httpx.AsyncClient:
+    """A client that opens a connection for each request, as the server closes it after a stream anyway."""
+    return httpx.AsyncClient(
+        headers={
+            "Accept": "text/event-stream, application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "soakproof",
+            "Connection": "close",
+            **headers,
+        },
+        timeout=5.0,
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        trust_env=False,
+    )
 
 
 class Barrier:
@@ -96,7 +82,9 @@ class Flights(set[Flight]):
             self._sweep.look((f for f in self if f.sending), clock.now())
 
 
-async def perform(flight: Flight, endpoint: Endpoint, clock: RunClock, flights: Flights) -> Exchange:
+async def perform(
+    flight: Flight, client: httpx.AsyncClient, url: str, clock: RunClock, flights: Flights
+) -> Exchange:
     """Send one request and read its answer to the end. Raises for no fault of the server's.
 
     A cancellation from outside passes through and makes no record: the caller knows why it came.
@@ -104,7 +92,7 @@ async def perform(flight: Flight, endpoint: Endpoint, clock: RunClock, flights: 
     flights.add(flight)
     try:
         with flight.scope:
-            return await _connect_and_converse(flight, endpoint, clock)
+            return await _converse(flight, client, url, clock)
         assert flight.ended is not None, "only end() cancels a flight"
         return flight.ended(clock.now())
     finally:
@@ -113,56 +101,54 @@ async def perform(flight: Flight, endpoint: Endpoint, clock: RunClock, flights: 
             flight.barrier.arrive()
 
 
-async def _connect_and_converse(flight: Flight, endpoint: Endpoint, clock: RunClock) -> Exchange:
-    try:
-        stream = await endpoint.connect(flight.bounds.connect)
-    except OSError as error:
-        return flight.reading.broke(clock.now(), Failure.CONNECT, f"no connection: {error}")
-    try:
-        flight.connected = True
-        if flight.barrier:
-            await flight.barrier.wait()
-        flight.reading.sent(clock.now())
-        flight.sending = True
-        return await _converse(flight, stream, endpoint.message(flight.body), clock)
-    finally:
-        await trio.aclose_forcefully(stream)
-
-
-async def _converse(flight: Flight, stream: trio.abc.Stream, message: bytes, clock: RunClock) -> Exchange:
-    reading, response = flight.reading, ResponseReader(flight.reading)
-    try:
-        with suppress(trio.BrokenResourceError):
-            await stream.send_all(message)  # who did not read all of it may have answered all the same
-        ended = await _read(flight, stream, response, clock)
-    except MalformedError as error:
-        return reading.broke(clock.now(), Failure.PROTOCOL, str(error))
-    except trio.BrokenResourceError as error:
-        return reading.broke(clock.now(), Failure.RESET, str(error.__cause__ or error))
-    if ended is not None:
-        return ended
-    if response.whole:
-        return reading.end(clock.now())
-    return reading.broke(clock.now(), Failure.RESET, BROKEN_OFF)
-
-
-async def _read(
-    flight: Flight, stream: trio.abc.Stream, response: ResponseReader, clock: RunClock
-) -> Exchange | None:
-    """The reading loop, until the answer is whole or the connection closed; a record, if made before that."""
+async def _converse(flight: Flight, client: httpx.AsyncClient, url: str, clock: RunClock) -> Exchange:
     reading = flight.reading
+
+    async def trace(event: str, _: Mapping[str, Any]) -> None:
+        if event == _SENDING:
+            flight.connected = True
+            if flight.barrier:
+                await flight.barrier.wait()
+            reading.sent(clock.now())
+            flight.sending = True
+
+    request = client.stream(
+        "POST",
+        url,
+        content=flight.body,
+        headers={"Content-Type": "application/json"},
+        timeout=httpx.Timeout(None, connect=flight.bounds.connect),
+        extensions={"trace": trace},
+    )
+    try:
+        async with request as response:
+            return await _read(flight, response, clock)
+    except httpx.LocalProtocolError:
+        raise  # our own request is malformed
+    except httpx.TransportError as error:
+        told = str(error) or type(error).__name__
+        if not flight.sending:
+            return reading.broke(clock.now(), Failure.CONNECT, f"no connection: {told}")
+        return reading.broke(clock.now(), _failure(error, told), told)
+
+
+async def _read(flight: Flight, response: httpx.Response, clock: RunClock) -> Exchange:
+    reading = flight.reading
+    reading.headers(clock.now(), response.status_code, dict(response.headers.items()))
     cut_at = flight.cancel.tokens if flight.cancel else None
-    while not response.whole:
-        data = bytes(await stream.receive_some(_BLOCK))
+    async for data in response.aiter_raw():
         now = clock.now()
-        if not data:
-            response.close()
-            break
-        response.feed(now, data)
+        reading.body(now, data)
         if reading.over_limit:
-            return reading.end(now)
+            break
         if reading.token_events:
             flight.first_token.set()
             if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
                 return reading.cancelled(now)
-    return None
+    return reading.end(clock.now())
+
+
+def _failure(error: httpx.TransportError, told: str) -> Failure:
+    """httpx has one class for a peer that left in mid-answer and one that never spoke HTTP."""
+    malformed = isinstance(error, httpx.RemoteProtocolError) and not any(w in told for w in _PEER_LEFT)
+    return Failure.PROTOCOL if malformed else Failure.RESET

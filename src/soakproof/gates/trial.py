@@ -11,8 +11,7 @@ from soakproof.clock import RunClock, seconds
 from soakproof.context import Checked, Surroundings
 from soakproof.gates.driver import Driver
 from soakproof.gates.nursery import open_plain_nursery
-from soakproof.gates.slots import SlotsReader, make_client
-from soakproof.gates.transport import Endpoint
+from soakproof.gates.transport import make_client
 from soakproof.iteration import Result
 from soakproof.plan import Bounds, Kind
 from soakproof.records import Check, Exchange, Opened
@@ -121,8 +120,9 @@ async def _carry_out(trial: Trial, teller: Teller, book: Book) -> None:
         driver = Driver(
             requests=requests,
             clock=clock,
-            endpoint=Endpoint(trial.target.chat_url, trial.credentials.headers),
-            slots=SlotsReader(trial.target.slots_url, client, clock),
+            client=client,
+            chat_url=trial.target.chat_url,
+            slots_url=trial.target.slots_url,
             bounds=trial.bounds,
             sink=sink,
         )

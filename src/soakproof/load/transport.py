@@ -1,35 +1,58 @@
 """One chat request over one socket of its own, under gevent.
 
-Head and body leave in one write, so that a barrier before it means something. The socket never waits with a
-timeout: the `Sweeper` looks at every exchange in flight again and again and ends those that are past their
-bound, which keeps the reading loop bare. Every read waits in the event loop first: a stream that comes faster
-than we read lets the others have their turn, and one that comes slower costs no read in vain.
+Head and body leave in one write, so that a barrier before it means something. geventhttpclient's response
+is used as a parser only. The socket never waits with a timeout: the `Sweeper` looks at every exchange in
+flight again and again and ends those that are past their bound, which keeps the reading loop bare. Every
+read waits in the event loop first: a stream that comes faster than we read lets the others have their turn,
+and one that comes slower costs no read in vain.
 """
 
 import contextlib
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import gevent
 import gevent.socket
 from gevent.event import Event
+from geventhttpclient.response import HTTPParseError, HTTPResponse, HTTPResponseParser
 
 from soakproof import sweep
 from soakproof.clock import RunClock
-from soakproof.http1 import BROKEN_OFF, Address, MalformedError, ResponseReader
+from soakproof.exchange import Reading
 from soakproof.records import Exchange, Failure
 
 _BLOCK = 65536
+_LONGEST_HEAD = 256 * 1024  # characters of headers, interim ones and trailers included
 
 
-class Endpoint(Address):
-    """Where requests go: the address resolved once."""
+class Endpoint:
+    """Where requests go: the address resolved once, and the head of each request."""
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:
-        super().__init__(url, headers)
+        parts = urlsplit(url)
+        self.secure = parts.scheme == "https"
+        self.name = parts.hostname or ""
+        self.port = parts.port or (443 if self.secure else 80)
         self._addresses = gevent.socket.getaddrinfo(self.name, self.port, 0, gevent.socket.SOCK_STREAM)
         self._context = ssl.create_default_context() if self.secure else None
+        lines = {
+            "Host": parts.netloc,
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream, application/json",
+            "Accept-Encoding": "identity",
+            "User-Agent": "soakproof",
+            "Connection": "close",
+            **headers,
+        }
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        self._head = f"POST {parts.path or '/'} HTTP/1.1\r\n{head}Content-Length: ".encode(
+            "latin-1", "replace"
+        )
+
+    def message(self, body: bytes) -> bytes:
+        return self._head + str(len(body)).encode() + b"\r\n\r\n" + body
 
     def connect(self, timeout: float) -> gevent.socket.socket:
         """A connected socket. Tries each address of the name. Raises OSError."""
@@ -48,6 +71,47 @@ class Endpoint(Address):
                 connection.close()
                 problem = error
         raise problem
+
+
+class _Parser(HTTPResponse):
+    """geventhttpclient's parser, its headers and body handed straight to the reading."""
+
+    feed = HTTPResponseParser.feed  # what HTTPResponse adds is for HEAD
+
+    def __init__(self, reading: Reading) -> None:
+        super().__init__()
+        self._reading = reading
+        self._take = reading.body
+        self._head = 0
+        self.now = 0
+        self.at_end = False  # the connection was closed
+        self.whole = False  # the answer itself is: an interim response, which may come alone, is none
+
+    def _on_header_field(self, string: str) -> None:
+        self._in_head(string)
+        super()._on_header_field(string)
+
+    def _on_header_value(self, string: str) -> None:
+        self._in_head(string)
+        super()._on_header_value(string)
+
+    def _in_head(self, string: str) -> None:
+        self._head += len(string) + 1
+        if self._head > _LONGEST_HEAD:
+            raise HTTPParseError(f"headers of more than {_LONGEST_HEAD} bytes")
+
+    def _on_headers_complete(self) -> int | bool | None:
+        skip: int | bool | None = super()._on_headers_complete()
+        if self.get_code() >= 200:
+            self._reading.headers(self.now, self.get_code(), {k.lower(): str(v) for k, v in self.items()})
+        return skip
+
+    def _on_message_complete(self) -> None:
+        super()._on_message_complete()
+        self.whole = self.get_code() >= 200
+
+    def _on_body(self, buf: bytearray) -> None:
+        self._take(self.now, bytes(buf))
 
 
 @dataclass(eq=False)
@@ -135,21 +199,20 @@ def perform(
 
 def _converse(flight: Flight, message: bytes, clock: RunClock, first_token: Event | None) -> Exchange:
     assert flight.connection is not None
-    response = ResponseReader(flight.reading)
+    parser = _Parser(flight.reading)
     try:
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            flight.connection.sendall(message)  # who did not read all of it may have answered all the same
+        flight.connection.sendall(message)
         with _arrivals(flight.connection) as wait:
-            ended = _read(flight, wait, response, clock, first_token)
-    except MalformedError as error:
-        return _ended_badly(flight, clock, Failure.PROTOCOL, str(error))
+            ended = _read(flight, wait, parser, clock, first_token)
+    except HTTPParseError as error:
+        return _ended_badly(flight, clock, Failure.RESET if parser.at_end else Failure.PROTOCOL, str(error))
     except OSError as error:
         return _ended_badly(flight, clock, Failure.RESET, str(error))
     if ended is not None:
         return ended
-    if response.whole:
+    if parser.whole:
         return flight.reading.end(clock.now())
-    return _ended_badly(flight, clock, Failure.RESET, BROKEN_OFF)
+    return _ended_badly(flight, clock, Failure.RESET, "the connection closed before the answer was whole")
 
 
 @contextlib.contextmanager
@@ -172,7 +235,7 @@ def _arrivals(connection: gevent.socket.socket) -> Iterator[Callable[[], None]]:
 def _read(
     flight: Flight,
     wait: Callable[[], None],
-    response: ResponseReader,
+    parser: _Parser,
     clock: RunClock,
     first_token: Event | None,
 ) -> Exchange | None:
@@ -180,23 +243,23 @@ def _read(
     reading, connection = flight.reading, flight.connection
     assert connection is not None
     cut_at = flight.cancel.tokens if flight.cancel else None
-    while not response.whole:
+    while not parser.whole:
         wait()
         data = connection.recv(_BLOCK)
-        now = clock.now()
+        parser.now = clock.now()
         if flight.ended:
-            return flight.ended(now)
+            return flight.ended(parser.now)
+        parser.at_end = not data
+        parser.feed(data)
         if not data:
-            response.close()
             break
-        response.feed(now, data)
         if reading.over_limit:
-            return reading.end(now)
+            return reading.end(parser.now)
         if first_token is not None and reading.token_events:
             first_token.set()
             first_token = None
         if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
-            return reading.cancelled(now)
+            return reading.cancelled(parser.now)
     return None
 
 

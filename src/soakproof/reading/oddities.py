@@ -78,8 +78,6 @@ _FRAMES = {
     "unframed_json": _violation("JSON without data: in front of it"),
     "named_event": Oddity("words in an event of another name, which the standard lets clients ignore"),
     "unknown_fields": Oddity("fields that the standard lets clients ignore"),
-    "bare_line_feed": _violation("lines of HTTP that end with LF alone: some clients refuse them", "front"),
-    "length_of_chunks": _violation("a length beside chunks: some clients refuse such an answer", "front"),
     "html": _violation("a page of HTML", "front"),
     "content_type": _violation("a content type that is not that of what was asked for", "front"),
     "content_encoding": _violation("compressed, though no encoding was accepted", "front"),
