@@ -34,6 +34,7 @@ from soakproof.scenario import (
 DEPTHS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 BATCH, UBATCH = 2048, 512  # llama.cpp's own, where the target tells none
 AROUND_IT = 60  # tokens of a prompt beside its records: head, question, template
+MEASURED = 0.94  # of the share: a longer register has longer numbers, and so fewer characters a token
 UNMEASURED = 0.7  # of the share, where no answer told its tokens
 
 
@@ -73,8 +74,8 @@ class NearContext(Scenario):
         return [size for size in sizes if 0 < size < it.around.slot_context * self.share]
 
     def _longest(self, it: IterationContext, scale: float | None) -> int:
-        share = self.share if scale is not None else self.share * UNMEASURED
-        return it.tokens(self.prompt, share=share)
+        sure = UNMEASURED if scale is None else MEASURED
+        return it.tokens(self.prompt, share=self.share * sure)
 
     def _register(self, it: IterationContext, tokens: int, scale: float) -> Register:
         """A register whose whole prompt has about so many of the server's own tokens."""

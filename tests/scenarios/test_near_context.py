@@ -42,7 +42,7 @@ def test_the_longest_fills_the_share_of_a_small_slot() -> None:
     small = dataclasses.replace(AROUND, slot_context=3000)
     full = play(make("near_context"), around=small).exchanges[-1]
     assert full.role == "full-end"
-    assert 0.86 * 3000 < (full.prompt_tokens or 0) < 0.93 * 3000
+    assert 0.82 * 3000 < (full.prompt_tokens or 0) <= 0.9 * 3000
 
 
 def test_needles_lie_at_the_very_start_middle_and_end() -> None:
