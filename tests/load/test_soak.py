@@ -116,15 +116,21 @@ def test_a_second_ctrl_c_does_not_wait_and_still_seals(tmp_path: Path):
     assert verify(run).problems == ()
 
 
-def test_kill_9_of_locust_leaves_nothing_running_and_a_run_that_recovers(tmp_path: Path):
+@pytest.mark.parametrize("stopped", [(), ("watch", "gateway", "engine")], ids=["none", "all"])
+def test_kill_9_of_locust_leaves_nothing_running_and_a_run_that_recovers(
+    tmp_path: Path, stopped: tuple[str, ...]
+):
     with locust(tmp_path, "--headless", "-t", "5m") as process:
         run = loaded(tmp_path)
         mine = list(children(process).values())
         assert len(mine) == 3
+        for role in stopped:
+            children(process)[role].suspend()
         process.kill()
         process.wait()
         wait_for(lambda: gone(mine), 10, f"still there: {mine}")
     assert not verify(run).sealed
+    assert (run / "evidence/watch/SEAL").is_file()  # by the watch itself
     done = recover(run)
     assert any("sealed" in line for line in done)
     assert verify(run).problems == ()

@@ -35,6 +35,7 @@ from soakproof.load.progress import say
 from soakproof.load.rig import prepare
 from soakproof.load.session import Session
 from soakproof.load.users import SoakUser, make_tasks
+from soakproof.plain import visible
 from soakproof.plan import Plan, load_plan
 from soakproof.raw import summary_lines
 from soakproof.run import to_json, write_atomic
@@ -143,7 +144,7 @@ class Hooks:
         if environment.parsed_options.headless:
             say(f"soakproof: {error}")
             raise StopTest(str(error)) from error
-        logging.error("soakproof: %s", error)  # the web UI shows it among its logs
+        logging.error("soakproof: %s", visible(str(error)))  # the web UI shows it among its logs
         raise gevent.GreenletExit from error  # the end of the start alone: no unhandled error
 
     def on_spawning_complete(self, user_count: int, **_: Any) -> None:
