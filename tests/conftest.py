@@ -1,8 +1,24 @@
-"""What every room's tests may use."""
+"""What every room's tests may use, and how they are shared out."""
 
-from hypothesis import settings
+import pytest
 
 pytest_plugins = ["fixtures_testbed"]
 
-settings.register_profile("ours", deadline=None)  # a busy machine is slow at times: that is no failure
-settings.load_profile("ours")
+# Files whose tests share something that takes long to make: one worker has all of each.
+TOGETHER = {
+    "test_both_drivers.py",
+    "test_cli_try.py",
+    "test_client_benchmark.py",
+    "test_docs_followed.py",
+    "test_founding.py",
+    "test_report_figures.py",
+    "test_report_html.py",
+    "test_wheel.py",
+}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.name in TOGETHER:
+            item.add_marker(pytest.mark.xdist_group(item.path.name))

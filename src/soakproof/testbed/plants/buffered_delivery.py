@@ -11,9 +11,10 @@ class BufferedDelivery(Plant):
 [mix]
 long_prose = 1
 [kind.long_prose]
-prompt = "400 tokens"
-answer = "200 tokens"
+prompt = "200 tokens"
+answer = "900 tokens"
 """
+    seconds = 6
     fires = (Fires("protocol: buffered", outcome="INCONCLUSIVE"),)
     verdict = "INCONCLUSIVE"
 
