@@ -66,6 +66,10 @@ LOST = {
     }
 }
 CONTEXT = {"error": {"code": 400, "type": "exceed_context_size_error", "message": "too long", "n_ctx": 8}}
+PLAIN = (  # a stream that is not chunked
+    b'data: {"choices":[{"index":0,"delta":{"content":"yes"},"finish_reason":null}]}\n\n'
+    b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+)
 WHOLE = STREAM_HEAD + ROLE + delta("yes ") + delta("it is") + END + LAST
 
 # What each behaviour sends, after which it closes the connection in good order.
@@ -102,6 +106,22 @@ SAYS: dict[str, bytes] = {
     "half-a-character": STREAM_HEAD + chunk(b'data: {"choices":[{"delta":{"content":"\xc3') + LAST,
     "broken-event": STREAM_HEAD + ROLE + chunk(b"data: {oops\n\n") + delta("yes") + END + LAST,
     "bad-chunk": STREAM_HEAD + ROLE + b"zz\r\nhello\r\n",
+    "html-between-chunks": STREAM_HEAD + ROLE + delta("yes ") + b"<html>502 Bad Gateway, closed</html>",
+    "both-lengths": WHOLE.replace(b"\r\n\r\n", b"\r\nContent-Length: 9\r\n\r\n", 1),
+    "length-after-chunks": WHOLE.replace(b"Keep-Alive", b"Content-Length: 40\r\nKeep-Alive"),
+    "two-lengths": document("200 OK", ANSWER).replace(b"Content-L", b"Content-Length: 7\r\nContent-L"),
+    "long-chunk": STREAM_HEAD + ROLE + chunk(b": ping\n\n").replace(b"8\r", b"7\r") + END + LAST,
+    "after-the-end": WHOLE + b"<html>one more thing</html>",
+    "two-responses": WHOLE + WHOLE,
+    "header-without-name": WHOLE.replace(b"Keep-Alive", b"no header at all\r\nKeep-Alive"),
+    "gzip-chunked": WHOLE.replace(b": chunked", b": gzip, chunked"),
+    "line-feeds-in-head": STREAM_HEAD.replace(b"\r\n", b"\n") + WHOLE.removeprefix(STREAM_HEAD),
+    "short-length": document("200 OK", PLAIN, "text/event-stream").replace(
+        f"Length: {len(PLAIN)}".encode(), f"Length: {len(PLAIN) - 30}".encode()
+    ),
+    "long-length": document("200 OK", PLAIN, "text/event-stream").replace(
+        f"Length: {len(PLAIN)}".encode(), f"Length: {len(PLAIN) + 30}".encode()
+    ),
 }
 
 

@@ -13,6 +13,8 @@ import trio
 
 from soakproof import sweep
 from soakproof.clock import RunClock
+from soakproof.framing import KEPT, contradiction, is_garbage
+from soakproof.gates.overheard import Overheard
 from soakproof.records import Exchange, Failure
 
 _SENDING = "http11.send_request_headers.started"  # connected, and nothing sent yet
@@ -30,7 +32,7 @@ def make_client(headers: Mapping[str, str]) -> httpx.AsyncClient:
             **headers,
         },
         timeout=5.0,
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=0),
+        transport=Overheard(),
         trust_env=False,
     )
 
@@ -134,17 +136,27 @@ async def _converse(flight: Flight, client: httpx.AsyncClient, url: str, clock: 
 
 async def _read(flight: Flight, response: httpx.Response, clock: RunClock) -> Exchange:
     reading = flight.reading
+    if wrong := contradiction(response.headers.multi_items()):
+        return reading.broke(clock.now(), Failure.PROTOCOL, wrong)
     reading.headers(clock.now(), response.status_code, dict(response.headers.items()))
     cut_at = flight.cancel.tokens if flight.cancel else None
-    async for data in response.aiter_raw():
-        now = clock.now()
-        reading.body(now, data)
-        if reading.over_limit:
-            break
-        if reading.token_events:
-            flight.first_token.set()
-            if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
-                return reading.cancelled(now)
+    body_end = b""
+    try:
+        async for data in response.aiter_raw():
+            now = clock.now()
+            reading.body(now, data)
+            body_end = (body_end + data)[-KEPT:]
+            if reading.over_limit:
+                break
+            if reading.token_events:
+                flight.first_token.set()
+                if cut_at is not None and reading.token_events >= cut_at and not reading.finished:
+                    return reading.cancelled(now)
+    except httpx.RemoteProtocolError as error:
+        chunked = "transfer-encoding" in response.headers
+        if chunked and is_garbage(response.extensions["network_stream"].tail, body_end):
+            return reading.broke(clock.now(), Failure.PROTOCOL, f"not the size of a chunk: {error}")
+        raise
     return reading.end(clock.now())
 
 

@@ -21,6 +21,7 @@ from geventhttpclient.response import HTTPParseError, HTTPResponse, HTTPResponse
 from soakproof import sweep
 from soakproof.clock import RunClock
 from soakproof.exchange import Reading
+from soakproof.framing import LineEnds, contradiction
 from soakproof.records import Exchange, Failure
 
 _BLOCK = 65536
@@ -76,16 +77,19 @@ class Endpoint:
 class _Parser(HTTPResponse):
     """geventhttpclient's parser, its headers and body handed straight to the reading."""
 
-    feed = HTTPResponseParser.feed  # what HTTPResponse adds is for HEAD
-
     def __init__(self, reading: Reading) -> None:
         super().__init__()
+        self._ends = LineEnds()
         self._reading = reading
         self._take = reading.body
         self._head = 0
         self.now = 0
         self.at_end = False  # the connection was closed
         self.whole = False  # the answer itself is: an interim response, which may come alone, is none
+
+    def feed(self, data: bytes) -> None:
+        """Past HTTPResponse, which adds what is for HEAD."""
+        HTTPResponseParser.feed(self, data if self._ends.over else self._ends.feed(data))
 
     def _on_header_field(self, string: str) -> None:
         self._in_head(string)
@@ -102,6 +106,10 @@ class _Parser(HTTPResponse):
 
     def _on_headers_complete(self) -> int | bool | None:
         skip: int | bool | None = super()._on_headers_complete()
+        if self.whole:
+            raise HTTPParseError("another answer behind the first")
+        if wrong := contradiction((k, str(v)) for k, v in self.items()):
+            raise HTTPParseError(wrong)
         if self.get_code() >= 200:
             self._reading.headers(self.now, self.get_code(), {k.lower(): str(v) for k, v in self.items()})
         return skip
@@ -205,6 +213,8 @@ def _converse(flight: Flight, message: bytes, clock: RunClock, first_token: Even
         with _arrivals(flight.connection) as wait:
             ended = _read(flight, wait, parser, clock, first_token)
     except HTTPParseError as error:
+        if parser.whole:  # something came behind it
+            return flight.reading.end(clock.now())
         return _ended_badly(flight, clock, Failure.RESET if parser.at_end else Failure.PROTOCOL, str(error))
     except OSError as error:
         return _ended_badly(flight, clock, Failure.RESET, str(error))
