@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from soakproof.judge import NS, Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+from soakproof.judge.books import SUBJECTS, Disagreement
 from soakproof.judge.evidence import last_seen, touched, unsealed
 from soakproof.records import Event
 
@@ -33,6 +34,7 @@ class Whole(Adjudicator):
         yield self._ends(evidence)
         yield self._kernel_log(evidence)
         yield self._totals(evidence)
+        yield from self._books(evidence)
         yield from self._clock(evidence)
 
     def _seal(self, evidence: Evidence) -> Finding:
@@ -172,6 +174,23 @@ class Whole(Adjudicator):
             answer = f"Locust counted {_counts(theirs)}, the evidence has {_counts(ours)}: "
             answer, outcome = f"{answer}one of the books is wrong.", Outcome.INCONCLUSIVE
         return finding(self, "totals", outcome, answer, figures=figures)
+
+    def _books(self, evidence: Evidence) -> Iterable[Finding]:
+        """What was written in one place against what was written of the same in another."""
+        by_subject: dict[str, list[Disagreement]] = {}
+        for disagreement in evidence.disagreements:
+            by_subject.setdefault(disagreement.subject, []).append(disagreement)
+        if not by_subject:
+            answer = f"The books agree: {', '.join(SUBJECTS)}."
+            yield finding(self, "books", Outcome.PASS, answer)
+        for subject, found in by_subject.items():
+            yield finding(
+                self,
+                f"books: {subject}",
+                Outcome.INCONCLUSIVE,
+                f"The books do not agree: {_some([d.told for d in found])}.",
+                exchanges=ids(id for d in found for id in d.exchanges),
+            )
 
 
 def _step(event: Event) -> str:

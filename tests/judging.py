@@ -5,6 +5,7 @@
 Times are seconds of the run. An exchange is named ``<kind>-<iteration>-<role>`` unless it is given an id.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
@@ -94,8 +95,9 @@ def exchange(
         "done_ns": nanoseconds(at + took),
         "finish_reason": "stop" if ok else None,
         "text": "yes" if ok else "",
-    }
-    return Exchange(**{**values, **more})
+    } | more
+    kept = str(values["text"]).encode()
+    return Exchange(**{"text_digest": hashlib.sha256(kept).hexdigest() if kept else "", **values})
 
 
 def opened(closed: Exchange) -> Opened:

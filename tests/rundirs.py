@@ -6,6 +6,7 @@ from typing import Any
 
 import judging
 
+from soakproof.raw import raw_result
 from soakproof.records import Event, Record
 from soakproof.run import Run
 
@@ -62,5 +63,5 @@ def judgeable(
         run.writer(record.node).write(record)
     for node in ("load", "watch"):
         run.writer(node)
-    run.seal(raw or RAW)
+    run.seal(raw or raw_result((), evidence.records, ended=run.document["ended"]))
     return run.path

@@ -77,7 +77,7 @@ def _refuse_unmatched(rules: Policy, evidence: Evidence) -> None:
 
 def _threshold_names(evidence: Evidence) -> set[str]:
     """Of the whole plan: those of kinds that the user's tags left out stand only in its source."""
-    judged = [*evidence.plan.get("thresholds", ()), *(evidence.raw or {}).get("thresholds", ())]
+    judged = [*(evidence.plan.get("thresholds") or ()), *((evidence.raw or {}).get("thresholds") or ())]
     try:
         source = tomllib.loads(str(evidence.plan.get("source") or "")).get("threshold", [])
     except (tomllib.TOMLDecodeError, RecursionError):

@@ -11,7 +11,7 @@ COUNTED = {"locust": {"requests": 1, "failures": 0}}
 def test_whole_evidence_passes_everywhere() -> None:
     found = adjudicate("evidence", evidence(exchange(), kernel(), run=COUNTED))
     assert {f.outcome for f in found.values()} == {Outcome.PASS}
-    assert list(found) == ["seal", "lines", "nodes", "exchanges", "kernel log", "totals"]
+    assert list(found) == ["seal", "lines", "nodes", "exchanges", "kernel log", "totals", "books"]
 
 
 @pytest.mark.parametrize(

@@ -53,9 +53,9 @@ def a_run(here: Path) -> Path:
     return judgeable(
         here / "runs",
         exchange("load-1"),
-        exchange("load-2", at=1.0),
+        exchange("load-2", at=1.0, seed=1002),
         check("long_prose.length"),
-        iteration("long_prose"),
+        iteration("long_prose", took=2.0),
     )
 
 

@@ -55,7 +55,7 @@ def write_run(runs: Path, facts: Facts = Facts(), *, seal: bool = True) -> Path:
         writer.write(record)
     for record in tester(closed):
         writer.write(record)
-    for record in watch(facts, closed):
+    for record in sorted(watch(facts, closed), key=lambda r: r.t_ns):
         run.writer("watch").write(record)
     run.document["locust"] = {"requests": len(closed), "failures": 0}
     if seal:
@@ -148,9 +148,10 @@ def watch(facts: Facts, closed: list[Exchange]) -> Iterator[Record]:
         return [e.seed for e in working(closed, at)][:2]
 
     yield event("watch_started", 0.0)
-    yield sample(
-        "kernel_log", 0.0, state=facts.kernel_log, reason="" if facts.kernel_log == "value" else "EPERM"
-    )
+    if facts.kernel_log == "value":
+        yield sample("kernel_log", 0.0, reader="/dev/kmsg")
+    else:
+        yield sample("kernel_log", 0.0, state=facts.kernel_log, reason="EPERM")
     yield from trace(
         "memory",
         WATCHED,

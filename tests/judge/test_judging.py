@@ -1,7 +1,7 @@
 """Judging: how findings become a verdict, and what never passes however the adjudicators behave."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import evidence, exchange
+from judging import check, evidence, exchange, iteration
 
 from soakproof.catalog import Catalog
 from soakproof.judge import Adjudicator, Evidence, Finding, Outcome
 from soakproof.judge.finding import Verdict, merge
 from soakproof.judge.judging import judge, run_safely
 from soakproof.judge.rules import Policy, Reconsider, Rule
+from soakproof.raw import raw_result
+from soakproof.records import Failure
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
 CLEAN = {"outcome": "clean"}
@@ -183,8 +185,9 @@ def test_a_run_that_says_nothing_good_of_itself_never_passes(
 
 
 def test_raw_failures_of_checks_are_left_to_functional_and_count_where_it_is_missing() -> None:
-    raw = {"outcome": "failed", "checks": {"json.parse": {"pass": 9, "fail": 1}}, "exchanges": {"fail": 2}}
-    run = evidence(exchange(), raw=raw)
+    broken = [exchange(f"x{n}", seed=n, outcome="fail", failure=Failure.RESET) for n in range(2)]
+    seen = evidence(exchange(), broken, check("json.parse", "fail"), iteration())
+    run = replace(seen, raw=raw_result((), seen.records, ended=seen.run["ended"]))
     assert verdict(run, policy(functional=says())).outcome is Outcome.PASS
     assert verdict(run, policy(functional=says(Outcome.FAIL))).outcome is Outcome.FAIL
     alone = verdict(run, policy(coverage=says()))
@@ -237,7 +240,9 @@ PROSE = {
 
 
 def failed(**over: Any) -> Evidence:
-    return evidence(exchange(), raw={"outcome": "failed", "thresholds": [{**PROSE, **over}]})
+    told = {**PROSE, **over}
+    planned = {"thresholds": [{"name": told["name"], "that": told["that"]}]}
+    return evidence(exchange(), raw={"outcome": "failed", "thresholds": [told]}, plan=planned)
 
 
 def entry(threshold: str = "prose-rate", *requires: str, expires: date = date(2026, 12, 31)) -> Reconsider:

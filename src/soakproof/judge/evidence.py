@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from soakproof.clock import NS
+from soakproof.judge.books import Disagreement, disagreements
 from soakproof.records import Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
 
 _UNSEALED = "not sealed"  # in the words of `run.verify`
@@ -66,6 +67,11 @@ class Evidence:
         for sample in self._of(Sample):
             found.setdefault(sample.source, []).append(sample)
         return {source: tuple(sorted(s, key=lambda x: x.due_ns)) for source, s in found.items()}
+
+    @cached_property
+    def disagreements(self) -> tuple[Disagreement, ...]:
+        """Where what the run wrote in one place is not what it wrote in another."""
+        return tuple(disagreements(self))
 
     @property
     def plan(self) -> Mapping[str, Any]:

@@ -4,7 +4,7 @@ An adjudicator that raises is an ERROR finding, one that finds nothing is inconc
 and neither stops the others. The raw outcome is carried along unchanged, whatever the verdict says.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -90,16 +90,23 @@ def _weighed(finding: Finding, policy: Policy) -> Finding:
 
 
 def _integrity(evidence: Evidence) -> tuple[Finding, ...]:
-    """What no policy can leave out: evidence that is not what was sealed carries no verdict."""
+    """What no policy can leave out: evidence that is not what was sealed, or contradicts itself."""
     broken = [*evidence.seal_problems, *evidence.problems]
     if evidence.recovered:
         broken.append("a part of it was sealed after a crash: what was lost at its end is unknown")
-    if not broken:
-        return ()
     outcome = Outcome.ERROR if touched(evidence) else Outcome.INCONCLUSIVE
-    more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""
-    answer = f"No: {'; '.join(broken[:3])}{more}."
-    return (_remark("seal", "evidence", "Is the evidence as it was sealed?", outcome, answer),)
+    disagreements = [f"{d.subject}: {d.told}" for d in evidence.disagreements]
+    return (
+        *_refused("seal", "Is the evidence as it was sealed?", outcome, broken),
+        *_refused("books", "Does the evidence agree with itself?", Outcome.INCONCLUSIVE, disagreements),
+    )
+
+
+def _refused(name: str, question: str, outcome: Outcome, problems: Sequence[str]) -> Iterator[Finding]:
+    if problems:
+        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
+        answer = f"No: {'; '.join(problems[:3])}{more}."
+        yield _remark(name, "evidence", question, outcome, answer)
 
 
 def _remark(adjudicator: str, subject: str, question: str, outcome: Outcome, answer: str) -> Finding:

@@ -10,7 +10,7 @@ import orjson
 from soakproof.errors import UsageError
 from soakproof.plain import plain
 from soakproof.records import FILES, Record, decode
-from soakproof.run.seal import RAW, RUN, SealState, is_own, nodes, verify
+from soakproof.run.seal import RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
 from soakproof.run.shapes import shaped_raw, shaped_run
 
 
@@ -32,16 +32,16 @@ def load(run: Path) -> Loaded:
     """Read a run directory. Lines that are no records become problems, never an exception."""
     document, odd = shaped_run(read_run(run))
     raw, odd_raw = shaped_raw(_json(run / RAW)) if is_own(run / RAW) else (None, ())
+    seal = verify(run)
     records: list[Record] = []
     problems = [*odd, *odd_raw]
     for node in nodes(run):
         for name in sorted(set(FILES.values())):
             if is_own(node / name):
-                for item in read_records(node / name):
-                    if isinstance(item, str):
-                        problems.append(f"{node.relative_to(run)}/{name}: {item}")
-                    else:
-                        records.append(item)
+                read, wrong = _read(node / name)
+                records += read
+                problems += (f"{node.relative_to(run)}/{name}: {problem}" for problem in wrong)
+        problems += (f"{node.relative_to(run)}/{name}: no file of evidence" for name in _foreign(node, seal))
     return Loaded(
         run,
         run.name,
@@ -50,8 +50,29 @@ def load(run: Path) -> Loaded:
         tuple(records),
         tuple(n.name for n in nodes(run)),
         tuple(problems),
-        verify(run),
+        seal,
     )
+
+
+def _read(path: Path) -> tuple[list[Record], list[str]]:
+    """A file's records, and what is wrong with its lines. Records of another place are kept, and told."""
+    items = list(read_records(path))
+    records = [item for item in items if not isinstance(item, str)]
+    problems = [item for item in items if isinstance(item, str)]
+    elsewhere = sum(r.node != path.parent.name for r in records)
+    if elsewhere:
+        problems.append(f"{elsewhere} of {len(records)} records are of another node")
+    misplaced = sum(FILES[type(r)] != path.name for r in records)
+    if misplaced:
+        problems.append(f"{misplaced} of {len(records)} records belong into another file")
+    return records, problems
+
+
+def _foreign(node: Path, seal: SealState) -> list[str]:
+    """Files in a node's folder that this program does not write there; torn tails are of a recovery."""
+    own = {*FILES.values(), SEAL}
+    names = (p.name for p in node.iterdir() if is_own(p) and not p.name.startswith("."))
+    return sorted(n for n in names if n not in own and not (seal.recovered and n.endswith(TORN)))
 
 
 def read_run(run: Path) -> dict[str, Any]:

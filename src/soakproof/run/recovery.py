@@ -10,9 +10,7 @@ from soakproof.host import boot_id, machine_digest
 from soakproof.run.files import write_atomic
 from soakproof.run.holding import holder, let_go
 from soakproof.run.loading import read_run
-from soakproof.run.seal import HOST_LOST, RECOVERED, SEAL, is_own, nodes, seal_folder, seal_run
-
-TORN = ".torn"
+from soakproof.run.seal import HOST_LOST, RECOVERED, SEAL, TORN, is_own, nodes, seal_folder, seal_run
 
 
 def being_written(run: Path) -> bool:

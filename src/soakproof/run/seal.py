@@ -11,6 +11,7 @@ from pathlib import Path
 from soakproof.run.files import digest, write_atomic
 
 SEAL = "SEAL"
+TORN = ".torn"  # behind the name of a file: its last line, without an end, as a recovery moved it aside
 RUN, RAW, EVIDENCE = "run.json", "raw.json", "evidence"
 RECOVERED, HOST_LOST = "recovered", "recovered after a restart of the host"  # notes in a seal's header
 _HEADER = "soakproof seal 1"

@@ -1,0 +1,52 @@
+"""What the tester always leaves of itself: a sample a second, and its last look at the slots. No I/O."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from soakproof.clock import NS
+from soakproof.judge.books.disagreement import Disagreement
+from soakproof.judge.books.spans import crashed, is_load, of_this_program
+from soakproof.judge.telling import counted
+from soakproof.plain import plain
+from soakproof.records import Sample
+
+if TYPE_CHECKING:
+    from soakproof.judge.evidence import Evidence
+
+SLACK_NS = 5 * NS  # at the edges of the load
+FINAL = "final_slots"
+
+
+def tester(evidence: "Evidence") -> Iterator[Disagreement]:
+    """Its samples follow each other without a gap, through all of the load, and its last word is there."""
+    if crashed(evidence) or not of_this_program(evidence) or evidence.duration is None:
+        return
+    for node in filter(is_load, evidence.nodes):
+        own = [s for s in evidence.samples.get("tester", ()) if s.node == node]
+        yield from _samples(evidence, node, own)
+        finals = [e.t_ns for e in evidence.events if e.what == FINAL and e.node == node]
+        if len(finals) != 1 or finals[0] < evidence.run["load_ended_ns"]:
+            told = f"{counted(len(finals), 'time')}, and it is told once, after the load"
+            yield Disagreement("tester", f"{plain(node, 40)} told its last look at the slots {told}")
+
+
+def _samples(evidence: "Evidence", node: str, own: Sequence[Sample]) -> Iterator[Disagreement]:
+    began, ended = evidence.run["load_started_ns"], evidence.run["load_ended_ns"]
+    if ended - began < SLACK_NS and not own:
+        return
+    gaps = [a for a, b in pairwise(own) if b.due_ns != _next_due(a)]
+    late = not own or own[0].due_ns > began + SLACK_NS
+    early = not own or _next_due(own[-1]) < ended - SLACK_NS
+    where = [f"after {gaps[0].t_ns / NS:.1f} s"] if gaps else []
+    where += ["at the load's start"] * late + ["at the load's end"] * early
+    if where:
+        told = f"{counted(len(own), 'sample')} of itself in {(ended - began) / NS:.0f} s of load"
+        yield Disagreement(
+            "tester", f"{plain(node, 40)} left {told}, and some are missing {' and '.join(where)}"
+        )
+
+
+def _next_due(sample: Sample) -> int:
+    """When the tester's next sample is due: the next whole second that is not past yet."""
+    return sample.due_ns + NS * max(1, 1 + (sample.t_ns - sample.due_ns) // NS)

@@ -1,0 +1,85 @@
+"""The watch's readings against its own account of them, which it gives with its last word. No I/O."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from soakproof.judge.books.disagreement import Disagreement, of_places
+from soakproof.judge.books.spans import crashed, is_load
+from soakproof.judge.telling import counted
+from soakproof.plain import plain
+from soakproof.records import Sample
+
+if TYPE_CHECKING:
+    from soakproof.judge.evidence import Evidence
+
+STARTED, ENDED = "watch_started", "watch_ended"
+_SAID_ONCE = ("unsupported", "denied")  # a line the first time, and again when it has changed
+
+
+def watching(evidence: "Evidence") -> Iterator[Disagreement]:
+    """As many readings of each source and state as it says, as many incidents, one start and one end."""
+    for node in evidence.nodes:
+        if not is_load(node):
+            yield from _of_node(evidence, node)
+    empty = [s.source for samples in evidence.samples.values() for s in samples if _is_empty(s)]
+    yield from of_places("watch", empty, "reading", "without a value, called a reading")
+
+
+def _is_empty(sample: Sample) -> bool:
+    return sample.state == "value" and not sample.values
+
+
+def _of_node(evidence: "Evidence", node: str) -> Iterator[Disagreement]:
+    own = [e for e in evidence.events if e.node == node]
+    begins, ends = ([e for e in own if e.what == what] for what in (STARTED, ENDED))
+    wanted = bool(begins or ends) and not crashed(evidence)
+    if wanted and (len(begins), len(ends)) != (1, 1):
+        told = f"{plain(node, 40)} told {counted(len(begins), 'start')} and {counted(len(ends), 'end')}"
+        yield Disagreement("watch", told)
+        return
+    if begins and ends:
+        yield from _outside(evidence, node, begins[0].t_ns, ends[0].t_ns)
+        yield from _counts(evidence, node, ends[0].details)
+
+
+def _outside(evidence: "Evidence", node: str, began: int, ended: int) -> Iterator[Disagreement]:
+    found = [
+        f"{source} of {node}"
+        for source, samples in evidence.samples.items()
+        for s in samples
+        if s.node == node and not began <= s.t_ns <= ended
+    ]
+    yield from of_places("watch", found, "reading", "before its start or after its end")
+
+
+def _counts(evidence: "Evidence", node: str, account: Mapping[str, Any]) -> Iterator[Disagreement]:
+    states = account.get("states")
+    if isinstance(states, Mapping):
+        wrong = list(_wrong_counts(evidence, node, states))
+        yield from of_places("watch", wrong, "source", "with another number of readings than it counted")
+    incidents = account.get("incidents")
+    there = len({k.incident for k in evidence.kernel if k.node == node and k.incident is not None})
+    if isinstance(incidents, int) and incidents != there:
+        told = (
+            f"{plain(node, 40)} counted {counted(incidents, 'incident')} in the kernel log; {there} are told"
+        )
+        yield Disagreement("watch", told)
+
+
+def _wrong_counts(evidence: "Evidence", node: str, states: Mapping[str, Any]) -> Iterator[str]:
+    there: Counter[tuple[str, str]] = Counter(
+        (s.source, s.state) for samples in evidence.samples.values() for s in samples if s.node == node
+    )
+    claimed = {
+        (str(source), str(state)): n
+        for source, of in states.items()
+        if isinstance(of, Mapping)
+        for state, n in of.items()
+        if isinstance(n, int)
+    }
+    for key in sorted({*there, *claimed}):
+        has, says = there[key], claimed.get(key, 0)
+        once = key[1] in _SAID_ONCE and 0 < has <= says
+        if has != says and not once:
+            yield f"{key[0]}: {has} with state {key[1]} are there, {says} were counted"
