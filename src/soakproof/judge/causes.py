@@ -12,12 +12,11 @@ from soakproof.clock import NS
 from soakproof.failures import VICTIMS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.incidents import FAULTS, Incident, Servers, incidents
+from soakproof.judge.series import models_loaded
 from soakproof.plain import plain
 from soakproof.records import Event, Exchange, Sample
 
 BEFORE_S, AFTER_S = 30, 5  # a hung GPU may break a stream late; readings come after what they tell
-
-
 _KERNEL = {"memory": "memory ran out", "GPU": "the GPU hung or faulted", "host": "a task of the host hung"}
 
 
@@ -63,7 +62,7 @@ class Causes:
         before, after = _around(self._loaded, exchange.done_ns)
         if before is None or after is None:
             return None
-        was, now = _models(before), _models(after)
+        was, now = models_loaded(before), models_loaded(after)
         came = sorted(now - was)
         if model not in was or model in now or not came:
             return None
@@ -116,7 +115,3 @@ def _around(samples: Iterable[Sample], at_ns: int) -> tuple[Sample | None, Sampl
             break
         before = sample
     return before, after
-
-
-def _models(sample: Sample) -> set[str]:
-    return {str(name) for name in sample.values.get("models_loaded") or () if name}

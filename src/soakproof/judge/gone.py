@@ -1,8 +1,9 @@
 """Which of the server's own processes ended for good while the watch looked, and for whom. Pure; no I/O."""
 
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.series import models_loaded
 from soakproof.plain import plain
-from soakproof.records import Event, Sample
+from soakproof.records import Event
 
 BACKEND = "backend"
 ROLES = ("front", BACKEND)  # processes of further models (`backend-2`) come and go as the front sees fit
@@ -39,10 +40,6 @@ def took_its_place(evidence: Evidence) -> str:
     """
     ours = {str(evidence.target.get(key)) for key in ("model", "model_resolved")}
     looks = [s for s in evidence.samples.get("health", ()) if s.state == "value"]
-    last = _models(looks[-1]) if looks else set()
-    beside = {name for look in looks if ours & _models(look) for name in _models(look)}
+    last = models_loaded(looks[-1]) if looks else set()
+    beside = {name for look in looks if ours & models_loaded(look) for name in models_loaded(look)}
     return "" if ours & last else plain(", ".join(sorted(last - beside)), 80)
-
-
-def _models(health: Sample) -> set[str]:
-    return {str(name) for name in health.values.get("models_loaded") or () if name}

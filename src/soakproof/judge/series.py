@@ -107,6 +107,11 @@ def gtt_left(evidence: Evidence) -> dict[str, Series]:
     return {name: series(samples, left) for name, samples in sorted(cards.items())}
 
 
+def models_loaded(health: Sample) -> set[str]:
+    """Names of the models that the front listed in a reading of its health."""
+    return {str(name) for name in health.values.get("models_loaded") or () if name}
+
+
 def silence(samples: Iterable[Sample]) -> str:
     """The first reading without a value, in words; empty where each has one."""
     silent = next((s for s in samples if s.state != "value"), None)
