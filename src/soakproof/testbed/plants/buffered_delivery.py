@@ -12,9 +12,10 @@ class BufferedDelivery(Plant):
 long_prose = 1
 [kind.long_prose]
 prompt = "200 tokens"
-answer = "900 tokens"
+answer = "450 tokens"
 """
-    seconds = 6
+    users = 2
+    seconds = 8
     fires = (Fires("protocol: buffered", outcome="INCONCLUSIVE"),)
     verdict = "INCONCLUSIVE"
 
