@@ -4,7 +4,7 @@ Never against a number that another model was given, and never between answers t
 """
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import (
@@ -24,18 +24,13 @@ from soakproof.judge import (
     measure,
 )
 from soakproof.judge.contention import contended
-from soakproof.judge.drift import Drift, drift, rates, seen_rate
+from soakproof.judge.drift import CLOCKS, Drift, drift, rates
 from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, mann_whitney
 from soakproof.judge.telling import length
-from soakproof.records import Exchange
 
 DECIDES = "generation_rate"
 MOST = 1000  # values of an arm that are compared
 DESCRIBES = ("prompt_rate", "first_token_time")
-CLOCKS: Mapping[str, Callable[[Exchange], float | None]] = {
-    "the server's clock": METRICS[DECIDES].of,
-    "our clock": seen_rate,
-}
 DRIFTED: Mapping[str, tuple[Outcome, str]] = {
     "slower": (Outcome.FAIL, "It becomes slower and slower: {by} over the run, by {clock}."),
     "contended": (Outcome.INCONCLUSIVE, "It becomes slower ({by}, by {clock}), but {others}."),

@@ -62,11 +62,11 @@ def _generation_rate(exchange: Exchange) -> float | None:
     if exchange.cancelled_ns is not None:
         return None
     by_server = _rate(exchange, "predicted", MIN_GENERATED)
-    return by_server if by_server is not None else _streamed_rate(exchange)
+    return by_server if by_server is not None else streamed_rate(exchange)
 
 
-def _streamed_rate(exchange: Exchange) -> float | None:
-    """Tokens after the first over the time from the first to the last, on our clock."""
+def streamed_rate(exchange: Exchange) -> float | None:
+    """Tokens after the first over the time from the first to the last, on our clock, in tokens/s."""
     tokens = number(exchange.completion_tokens)
     span = _since(exchange.first_token_ns, exchange.last_token_ns)
     if not exchange.stream or tokens is None or tokens < MIN_GENERATED or not span or _buffered(exchange):

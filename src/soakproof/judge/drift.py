@@ -8,7 +8,7 @@ something that happened to the host, or a load that another program brought.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from soakproof.clock import NS
 from soakproof.judge.statistics import Floats, Interval
-from soakproof.metrics import MIN_GENERATED, TOKENS_AN_EVENT, number
+from soakproof.metrics import METRICS, streamed_rate
 from soakproof.records import Exchange
 
 LEAST = 10  # answers that can be compared
@@ -28,6 +28,11 @@ STEPS = 2  # that may be there without the rate falling steadily
 _SETTLED = 0.1  # of the run's time is dropped: caches and clocks warm up in it
 _Z = 2.58  # of a 99 % interval
 _LOAD_STEP = 0.5  # of one other request's company: answers closer than this had the same load
+
+CLOCKS: Mapping[str, Callable[[Exchange], float | None]] = {
+    "the server's clock": METRICS["generation_rate"].of,
+    "our clock": streamed_rate,
+}
 
 Answer = Literal["slower", "steady", "steps", "ended", "unclear", "short"]
 
@@ -49,17 +54,6 @@ class Drift:
     change: Interval | None = None
     seconds: float = 0.0
     n: int = 0
-
-
-def seen_rate(exchange: Exchange) -> float | None:
-    """Tokens a second on our clock: after the first, from the first to the last."""
-    tokens = number(exchange.completion_tokens)
-    if exchange.first_token_ns is None or exchange.last_token_ns is None or tokens is None:
-        return None
-    if tokens < MIN_GENERATED or exchange.token_events * TOKENS_AN_EVENT < tokens:
-        return None
-    span = (exchange.last_token_ns - exchange.first_token_ns) / NS
-    return (tokens - 1) / span if span > 0 else None
 
 
 def alike(exchange: Exchange, company: float) -> tuple[object, ...]:
