@@ -21,7 +21,7 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.causes import Cause, Causes
-from soakproof.judge.placement import Placement
+from soakproof.judge.placement import Placement, failed_alone
 from soakproof.judge.promptsizes import told_sizes
 from soakproof.judge.victims import Burst, bursts, told_elsewhere
 from soakproof.judge.waiting import UNANSWERED
@@ -65,8 +65,7 @@ class Functional(Adjudicator):
             yield finding(self, "checks", Outcome.INCONCLUSIVE, "No check was declared or made.")
         for (kind, name), checks in found.items():
             made = self._check(name if shared[name] == 1 else f"{kind}: {name}", checks, cut)
-            alone = [c.exchanges[0] for c in checks if check_outcome(c) == "fail" and len(c.exchanges) == 1]
-            yield replace(made, strength=placement.told(alone) or made.strength)
+            yield replace(made, strength=placement.told(failed_alone(checks)) or made.strength)
 
     def _check(self, subject: str, checks: Sequence[Check], cut: Set[tuple[str, str, int]]) -> Finding:
         by_outcome: dict[str, list[Check]] = {"pass": [], "fail": [], "unknown": [], "known": [], "cut": []}

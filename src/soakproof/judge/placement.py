@@ -14,7 +14,7 @@ from soakproof.judge.evidence import Evidence
 from soakproof.judge.slotwork import seeds_of, sightings
 from soakproof.judge.telling import counted
 from soakproof.quantities import check_outcome
-from soakproof.records import Exchange, Sample
+from soakproof.records import Check, Exchange, Sample
 
 CHANCE = 0.01  # at most, that failures fall into one slot like this by themselves
 
@@ -43,12 +43,7 @@ class Placement:
         failed = [
             e.id for e in self.evidence.exchanges if e.outcome == "fail" and fault_of(e.failure) != "ours"
         ]
-        checked = [
-            c.exchanges[0]
-            for c in self.evidence.checks
-            if check_outcome(c) == "fail" and len(c.exchanges) == 1
-        ]
-        return tuple(dict.fromkeys((*failed, *checked)))
+        return tuple(dict.fromkeys((*failed, *failed_alone(self.evidence.checks))))
 
     def told(self, failed: Iterable[Exchange | str]) -> str:
         """In words, from which slots these came; empty where none could be placed, or there is one slot."""
@@ -97,6 +92,11 @@ class Cluster:
             f"{self.failed} of {counted(self.all_failed, 'failure')} that could be placed came from slot "
             f"{self.slot}, which served {self.served}; the others served {others} {without}"
         )
+
+
+def failed_alone(checks: Iterable[Check]) -> list[str]:
+    """Exchanges that alone were looked at by a check that failed: it is theirs and no neighbour's."""
+    return [c.exchanges[0] for c in checks if check_outcome(c) == "fail" and len(c.exchanges) == 1]
 
 
 def tail(k: int, bad: int, drawn: int, n: int) -> float:
