@@ -25,7 +25,7 @@ from soakproof.judge import (
 )
 from soakproof.judge.contention import contended
 from soakproof.judge.drift import CLOCKS, Drift, drift, rates
-from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, mann_whitney
+from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, mann_whitney, thinned
 from soakproof.judge.telling import length
 
 DECIDES = "generation_rate"
@@ -123,12 +123,13 @@ class Throughput(Adjudicator):
                 answer,
                 f"{arms}: descriptive only, medians compared",
             )
-        ratio, low, high = hodges_lehmann_ratio(_thinned(ours), _thinned(theirs))
+        mine, yours = thinned(ours, MOST), thinned(theirs, MOST)
+        ratio, low, high = hodges_lehmann_ratio(mine, yours)
         answer = f"{ratio - 1:+.1%} against the baseline, between {low - 1:+.1%} and {high - 1:+.1%}"
-        thinned = f", {MOST} of each at most compared" if max(len(ours), len(theirs)) > MOST else ""
+        some = f", {MOST} of each at most compared" if max(len(ours), len(theirs)) > MOST else ""
         strength = (
-            f"{arms}{thinned}: Hodges-Lehmann ratio with a 95 % interval, Mann-Whitney p = "
-            f"{mann_whitney(_thinned(ours), _thinned(theirs)):.3g}; the arms are two runs, not interleaved"
+            f"{arms}{some}: Hodges-Lehmann ratio with a 95 % interval, Mann-Whitney p = "
+            f"{mann_whitney(mine, yours):.3g}; the arms are two runs, not interleaved"
         )
         if low >= 1 - self.margin:
             return Outcome.PASS, f"{answer}{self._verdict(False)}.", strength
@@ -213,11 +214,6 @@ def _values(evidence: Evidence | None, kind: str, metric: str) -> list[float]:
     if evidence is None:
         return []
     return [value for _, value in measure(metric, (e for e in evidence.exchanges if e.scenario == kind))]
-
-
-def _thinned(values: Sequence[float]) -> Sequence[float]:
-    """At most so many values, evenly over the run: the cost of the comparison grows with their product."""
-    return values if len(values) <= MOST else [values[i * len(values) // MOST] for i in range(MOST)]
 
 
 def _figures(metric: Metric, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Figure, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
-from soakproof.judge.statistics import Floats, Interval
+from soakproof.judge.statistics import Floats, Interval, thinned
 from soakproof.metrics import METRICS, streamed_rate
 from soakproof.records import Exchange
 
@@ -79,18 +79,13 @@ def rates(
     done = np.array([e.done_ns for e in exchanges], float)
     most = math.inf if slots is None else max(slots - 1, 0)
     found = []
-    for exchange, rate in _thinned(measured):
+    for exchange, rate in thinned(measured, MOST):
         start, end = exchange.first_token_ns, exchange.last_token_ns
         if start is not None and end is not None and end > start:
             shared = float(np.clip(np.minimum(done, end) - np.maximum(sent, start), 0, None).sum())
             beside = min(shared / (end - start) - 1, most)  # it overlaps itself as well
             found.append(Rate((start + end) / 2 / NS, rate, alike(exchange, beside)))
     return found
-
-
-def _thinned(measured: Sequence[tuple[Exchange, float]]) -> Sequence[tuple[Exchange, float]]:
-    n = len(measured)
-    return measured if n <= MOST else [measured[i * n // MOST] for i in range(MOST)]
 
 
 def drift(found: Sequence[Rate], margin: float, shortest: float) -> Drift:

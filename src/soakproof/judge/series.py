@@ -91,8 +91,7 @@ def in_flight(evidence: Evidence, times: Sequence[float]) -> list[int]:
 
 def gtt(evidence: Evidence) -> dict[str, Series]:
     """GTT in use on each GPU, in bytes, by the name of its source."""
-    cards = {name: samples for name, samples in evidence.samples.items() if name.startswith("amdgpu:")}
-    return {name: series(samples, reading("gtt_used_bytes")) for name, samples in sorted(cards.items())}
+    return _of_cards(evidence, reading("gtt_used_bytes"))
 
 
 def gtt_left(evidence: Evidence) -> dict[str, Series]:
@@ -103,8 +102,12 @@ def gtt_left(evidence: Evidence) -> dict[str, Series]:
         of, taken = total(sample), used(sample)
         return None if of is None or taken is None else of - taken
 
-    cards = {name: samples for name, samples in evidence.samples.items() if name.startswith("amdgpu:")}
-    return {name: series(samples, left) for name, samples in sorted(cards.items())}
+    return _of_cards(evidence, left)
+
+
+def _of_cards(evidence: Evidence, value: Callable[[Sample], float | None]) -> dict[str, Series]:
+    names = sorted(name for name in evidence.samples if name.startswith("amdgpu:"))
+    return {name: series(evidence.samples[name], value) for name in names}
 
 
 def models_loaded(health: Sample) -> set[str]:
