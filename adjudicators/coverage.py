@@ -16,9 +16,10 @@ from soakproof.judge import (
     Ratio,
     counted,
     finding,
+    number,
     plain,
 )
-from soakproof.judge.watched import absence, ending, interval_s, number, readings, seen_sources
+from soakproof.judge.watched import absence, ending, interval_s, readings, seen_sources
 from soakproof.records import Sample
 
 ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on change only

@@ -20,6 +20,7 @@ from soakproof.judge import (
     plain,
     upper,
 )
+from soakproof.judge.series import reading, series
 from soakproof.records import Exchange, Sample
 
 TOUCHED = 0.1  # of an exchange's time: lags that add up to less do not change what is read from it
@@ -163,9 +164,8 @@ def _totals(evidence: Evidence) -> Iterable[Figure]:
         yield Figure(name=f"total time p99 since {name}", value=p99, unit="s", n=len(whole))
 
 
-def _values(samples: Sequence[Sample], name: str) -> list[float]:
-    found = (s.values.get(name) for s in samples if s.state == "value")
-    return [float(v) for v in found if isinstance(v, (int, float)) and not isinstance(v, bool)]
+def _values(samples: Sequence[Sample], name: str) -> Sequence[float]:
+    return series(samples, reading(name)).values
 
 
 def _lag_s(sample: Sample) -> float:

@@ -11,7 +11,7 @@ from soakproof.failures import fault_of
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Adjudicator, Figure, Finding, Outcome
 from soakproof.judge.telling import counted, finding, ids, upper
-from soakproof.metrics import METRICS, Metric, measure
+from soakproof.metrics import METRICS, Metric, measure, number
 from soakproof.plain import plain
 from soakproof.quantities import check_outcome
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
@@ -37,6 +37,7 @@ __all__ = [
     "ids",
     "measure",
     "nonces",
+    "number",
     "plain",
     "upper",
 ]

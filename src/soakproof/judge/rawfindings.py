@@ -1,11 +1,11 @@
 """What the run's own judgement (raw.json) means for the verdict. It is shown and never changed. No I/O."""
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from soakproof.judge.finding import Figure, Finding, Outcome, Reconsidered
 from soakproof.judge.telling import counted, ids
+from soakproof.metrics import number
 from soakproof.plain import plain
 
 RAW = "raw"
@@ -115,13 +115,13 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _count(counts: Any, name: str) -> int:
-    found = _number(_mapping(counts).get(name))
+    found = number(_mapping(counts).get(name))
     return int(found) if found is not None and found < 2**53 else 0
 
 
 def _threshold(told: Mapping[str, Any], entry: Reconsidered | None) -> Finding:
     name, that = str(told.get("name")), str(told.get("that"))
-    n = _number(told.get("n"))
+    n = number(told.get("n"))
     return Finding(
         adjudicator=RAW,
         subject=name,
@@ -131,7 +131,7 @@ def _threshold(told: Mapping[str, Any], entry: Reconsidered | None) -> Finding:
         figures=(
             Figure(
                 name=name,
-                value=_number(told.get("observed")),
+                value=number(told.get("observed")),
                 unit=str(told.get("unit") or ""),
                 n=None if n is None else int(n),
             ),
@@ -158,7 +158,7 @@ def _told(told: Mapping[str, Any], entry: Reconsidered | None) -> str:
 
 def _seen(told: Mapping[str, Any]) -> str:
     """What the run observed of a threshold, and how many it looked at."""
-    observed, n = _number(told.get("observed")), _number(told.get("n"))
+    observed, n = number(told.get("observed")), number(told.get("n"))
     if observed is None:
         return ""
     value = f"{observed:,.4g} {plain(told.get('unit') or '', 30)}".rstrip()
@@ -180,9 +180,3 @@ def _outcome(outcome: Outcome, answer: str, *, critical: bool = True, fault: str
 def _reason(raw: Mapping[str, Any]) -> str:
     reason = _mapping(raw.get("ended")).get("reason")
     return f": {plain(reason)}" if reason else ""
-
-
-def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if math.isfinite(value) else None

@@ -7,6 +7,7 @@ from typing import Any
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
+from soakproof.metrics import number
 from soakproof.plain import plain
 from soakproof.records import Sample
 
@@ -36,12 +37,7 @@ def series(samples: Iterable[Sample], value: Callable[[Sample], float | None]) -
 
 def reading(name: str) -> Callable[[Sample], float | None]:
     """Reads one value of a sample by its name."""
-
-    def read(sample: Sample) -> float | None:
-        found = sample.values.get(name)
-        return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
-
-    return read
+    return lambda sample: number(sample.values.get(name))
 
 
 def held(sample: Sample) -> float | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
+from soakproof.metrics import number
 from soakproof.plain import plain
 from soakproof.records import Event, Sample
 
@@ -129,8 +130,3 @@ def _covered(stretches: Iterable[tuple[int, int]], start: int, end: int) -> int:
         covered += max(0, min(until, end) - max(begin, reached))
         reached = max(reached, min(until, end))
     return covered
-
-
-def number(value: object) -> float | None:
-    """What a hostile document says is a number, if it is one."""
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
