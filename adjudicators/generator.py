@@ -26,6 +26,21 @@ from soakproof.records import Exchange, Sample
 TOUCHED = 0.1  # of an exchange's time: lags that add up to less do not change what is read from it
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What was measured of the tester, and the most that it may be; ``counts``: beyond it a run is void."""
+
+    name: str
+    value: float | None
+    most: float
+    unit: str
+    counts: bool = True
+
+    @property
+    def is_broken(self) -> bool:
+        return self.counts and self.value is not None and self.value > self.most
+
+
 @dataclass(frozen=True)
 class Generator(Adjudicator):
     """Was the tester itself the bottleneck?
@@ -68,24 +83,13 @@ class Generator(Adjudicator):
         yield from self._faults(evidence)
 
     def _node(self, evidence: Evidence, node: str, samples: Sequence[Sample]) -> Finding:
-        cpu, lags = _values(samples, "cpu_percent"), _values(samples, "loop_lag_max_ms")
-        waiting, in_flight = _values(samples, "permits_waiting"), _values(samples, "in_flight")
         late = [s for s in samples if _lag_s(s) > self.lag]
         sent = [e for e in evidence.exchanges if e.node == node]
         touched = [e for e in sent if _late_for(e, late) > TOUCHED * (e.done_ns - e.sent_ns) / NS]
-        some = len(late) > 1  # one moment says nothing of the rest
-        measured = (
-            ("CPU p90", upper(cpu, 90) if cpu else None, self.cpu * 100, "%", True),
-            ("loop lag max", max(lags, default=None), self.lag_max * 1000, "ms", True),
-            ("the share of late seconds", _percent(len(late), len(lags)), self.late * 100, "%", some),
-            ("that of exchanges touched", _percent(len(touched), len(sent)), self.touched * 100, "%", some),
-        )
-        over = [
-            f"{name} is {value:.4g} {unit}"
-            for name, value, limit, unit, counts in measured
-            if counts and value is not None and value > limit
-        ]
-        missing = [name for name, value in (("CPU", cpu), ("event-loop lag", lags)) if not value]
+        bounds = self._bounds(samples, len(late), _percent(len(touched), len(sent)))
+        over = [f"{b.name} is {b.value:.4g} {b.unit}" for b in bounds if b.is_broken]
+        measured = zip(("CPU", "event-loop lag"), bounds[:2], strict=True)
+        missing = [what for what, bound in measured if bound.value is None]
         if over:
             answer = f"The tester itself was too slow, so nothing it timed is sure: {', '.join(over)}."
         elif missing:
@@ -99,18 +103,29 @@ class Generator(Adjudicator):
             answer,
             figures=(
                 *(
-                    Figure(name=name.removeprefix("the "), value=value, unit=unit, n=len(samples))
-                    for name, value, _, unit, _ in measured[:3]
+                    Figure(name=b.name.removeprefix("the "), value=b.value, unit=b.unit, n=len(samples))
+                    for b in bounds[:3]
                 ),
                 Figure(name="exchanges touched", value=len(touched), n=len(sent)),
-                Figure(name="most in flight", value=max(in_flight, default=None), n=len(in_flight)),
-                Figure(name="most waiting for a permit", value=max(waiting, default=None), n=len(waiting)),
+                _most("most in flight", _values(samples, "in_flight")),
+                _most("most waiting for a permit", _values(samples, "permits_waiting")),
             ),
             limit=f"a lag of {self.lag * 1000:g} ms; "
-            + ", ".join(f"{name} at most {limit:.4g} {unit}" for name, _, limit, unit, _ in measured),
+            + ", ".join(f"{b.name} at most {b.most:.4g} {b.unit}" for b in bounds),
             limit_source="policy",
             exchanges=ids(touched),
             fault="ours" if over else "",
+        )
+
+    def _bounds(self, samples: Sequence[Sample], late: int, touched: float | None) -> Sequence[Bound]:
+        """``late`` seconds among the samples; the share of exchanges ``touched``, in percent."""
+        cpu, lags = _values(samples, "cpu_percent"), _values(samples, "loop_lag_max_ms")
+        some = late > 1  # one moment says nothing of the rest
+        return (
+            Bound("CPU p90", upper(cpu, 90) if cpu else None, self.cpu * 100, "%"),
+            Bound("loop lag max", max(lags, default=None), self.lag_max * 1000, "ms"),
+            Bound("the share of late seconds", _percent(late, len(lags)), self.late * 100, "%", some),
+            Bound("that of exchanges touched", touched, self.touched * 100, "%", some),
         )
 
     def _faults(self, evidence: Evidence) -> Iterable[Finding]:
@@ -166,6 +181,10 @@ def _totals(evidence: Evidence) -> Iterable[Figure]:
 
 def _values(samples: Sequence[Sample], name: str) -> Sequence[float]:
     return series(samples, reading(name)).values
+
+
+def _most(name: str, values: Sequence[float]) -> Figure:
+    return Figure(name=name, value=max(values, default=None), n=len(values))
 
 
 def _lag_s(sample: Sample) -> float:
