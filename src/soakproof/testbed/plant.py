@@ -69,8 +69,8 @@ class Call:
 
 
 class Plant:
-    """Base of all: changes nothing. Subclasses set what stands here in capitals of their own, and override
-    the hooks that they need. ``value`` is what follows ``NAME=`` on the command line, or `default`.
+    """Base of all: changes nothing. A subclass sets those class variables that differ, and overrides the
+    hooks that it needs. ``value`` is what follows ``NAME=`` on the command line, or `default`.
     """
 
     default: ClassVar[float] = 1.0
