@@ -1,12 +1,11 @@
 """`soakproof testbed`: the embedded pair alone, as a target to try things on."""
 
-import difflib
 from pathlib import Path
 
 import click
 
 from soakproof.cli.output import say, table
-from soakproof.errors import EXIT_OK, UsageError
+from soakproof.errors import EXIT_OK, UsageError, did_you_mean
 
 
 @click.command(short_help="Serve the embedded testbed: a real llama.cpp server with a tiny model.")
@@ -75,9 +74,11 @@ def _check(plants: tuple[str, ...]) -> None:
     """Raises UsageError for what cannot be planted."""
     from soakproof.testbed import planting
 
-    try:
-        planting.Plants(plants)
-    except planting.UnknownPlant as error:
-        near = difflib.get_close_matches(str(error).partition("'")[2].partition("'")[0], planting.names())
-        hint = f"did you mean {near[0]}?" if near else "soakproof testbed --list-plants prints them all"
-        raise UsageError(str(error), hint) from error
+    known = planting.names()
+    for given in plants:
+        try:
+            planting.make(given)
+        except planting.UnknownPlant as error:
+            name = given.partition("=")[0]
+            near = "" if name in known else did_you_mean(name, known)
+            raise UsageError(str(error), f"{near}soakproof testbed --list-plants prints them all") from error

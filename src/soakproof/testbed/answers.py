@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 CONNECTION = "soakproof.connection"  # the extension that `front` puts into each scope
+PING = b": ping\n\n"  # the heartbeat of a stream
 _LAST_REQUEST = 100  # of a connection
 
 _Headers = list[tuple[bytes, bytes]]

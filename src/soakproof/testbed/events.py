@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from soakproof.testbed.answers import PING
 from soakproof.testbed.plant import Call, Plant, Push
 
-PING = b": ping\n\n"
 DONE = b"data: [DONE]\n\n"
 _BLANK = b"\n\n"
 

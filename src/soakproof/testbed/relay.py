@@ -9,14 +9,13 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 
 from soakproof.testbed import refusals
-from soakproof.testbed.answers import dump, event
+from soakproof.testbed.answers import PING, dump, event
 from soakproof.testbed.backend import Backend, LoadFailed
 from soakproof.testbed.model import Model
 from soakproof.testbed.plant import Push
 from soakproof.testbed.planting import Planted
 from soakproof.testbed.upstream import Lost, ask
 
-PING = b": ping\n\n"
 DONE = b"data: [DONE]\n\n"
 _PING_AFTER = 1.0  # seconds of silence
 _TAIL = 4  # reads that surely hold the last event and [DONE]
