@@ -27,7 +27,7 @@ least = "32 MiB"
 
     def __init__(self, value: float) -> None:
         super().__init__(value)
-        self._kept: list[bytes] = []
+        self._kept: list[object] = []
 
     async def ask(self, call: Call) -> None:
         self._kept.append(b"x" * int(self.value * MIB))

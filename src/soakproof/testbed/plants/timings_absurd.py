@@ -1,12 +1,12 @@
 """Timings that no machine can reach."""
 
-from collections.abc import AsyncIterator
+from typing import Any
 
-from soakproof.testbed.events import EventPlant, document_of, event
+from soakproof.testbed.counting import CountingPlant
 from soakproof.testbed.plant import Call, Fires
 
 
-class TimingsAbsurd(EventPlant):
+class TimingsAbsurd(CountingPlant):
     """Every second answer claims to have been decoded in a microsecond."""
 
     modelled_on = "https://github.com/osaurus-ai/vmlx-swift/pull/143"
@@ -19,11 +19,6 @@ isolation = 1
     may_fire = ("protocol: timings_under_clock",)
     verdict = "INCONCLUSIVE"
 
-    async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
-        document = document_of(data)
-        if document is None:
-            yield data
-        else:
-            if call.number % 2 == 0 and "timings" in document:
-                document["timings"] |= {"predicted_ms": 0.001, "predicted_per_second": 1e6}
-            yield event(document)
+    def counted(self, call: Call, usage: dict[str, Any], timings: dict[str, Any]) -> None:
+        if call.number % 2 == 0 and timings:
+            timings |= {"predicted_ms": 0.001, "predicted_per_second": 1e6}

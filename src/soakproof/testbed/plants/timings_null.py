@@ -1,12 +1,12 @@
 """Timings that are null."""
 
-from collections.abc import AsyncIterator
+from typing import Any
 
-from soakproof.testbed.events import EventPlant, document_of, event
+from soakproof.testbed.counting import CountingPlant
 from soakproof.testbed.plant import Call, Fires
 
 
-class TimingsNull(EventPlant):
+class TimingsNull(CountingPlant):
     """The timings of every second answer are null, or hold a rate that is."""
 
     modelled_on = "https://github.com/ggml-org/llama.vim/issues/86"
@@ -18,11 +18,6 @@ isolation = 1
     fires = (Fires("protocol: timings_null", outcome="INCONCLUSIVE"),)
     verdict = "INCONCLUSIVE"
 
-    async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
-        document = document_of(data)
-        if document is None:
-            yield data
-        else:
-            if call.number % 2 == 0 and "timings" in document:
-                document["timings"] |= {"predicted_ms": None, "predicted_per_second": None}
-            yield event(document)
+    def counted(self, call: Call, usage: dict[str, Any], timings: dict[str, Any]) -> None:
+        if call.number % 2 == 0 and timings:
+            timings |= {"predicted_ms": None, "predicted_per_second": None}

@@ -1,12 +1,12 @@
 """Tokens counted wrong."""
 
-from collections.abc import AsyncIterator
+from typing import Any
 
-from soakproof.testbed.events import EventPlant, document_of, event
+from soakproof.testbed.counting import CountingPlant
 from soakproof.testbed.plant import Call, Fires
 
 
-class TokensMiscounted(EventPlant):
+class TokensMiscounted(CountingPlant):
     """Usage tells half of the tokens that were generated."""
 
     modelled_on = "https://github.com/eugr/llama-benchy/pull/11"
@@ -19,11 +19,6 @@ isolation = 1
     may_fire = ("protocol: total_disagrees", "protocol: fewer_tokens_than_events")
     verdict = "INCONCLUSIVE"
 
-    async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
-        document = document_of(data)
-        if document is None:
-            yield data
-        else:
-            if document.get("usage"):
-                document["usage"]["completion_tokens"] //= 2
-            yield event(document)
+    def counted(self, call: Call, usage: dict[str, Any], timings: dict[str, Any]) -> None:
+        if usage:
+            usage["completion_tokens"] //= 2
