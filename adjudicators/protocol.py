@@ -31,7 +31,7 @@ class Protocol(Adjudicator):
     allowed: tuple[str, ...] = ()
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
-        answered = [e for e in evidence.exchanges if e.status is not None]
+        answered = [e for e in evidence.exchanges if e.status is not None or e.outcome == "ok"]
         seen = _seen(evidence, answered)
         for name in sorted(seen, key=lambda n: (ORDER.index(about(n).weight), n)):
             yield self._finding(name, seen[name], answered)

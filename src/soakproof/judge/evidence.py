@@ -7,6 +7,7 @@ from typing import Any
 
 from soakproof.clock import NS
 from soakproof.judge.books import Disagreement, disagreements
+from soakproof.judge.soundness import sound_records
 from soakproof.records import Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
 
 _UNSEALED = "not sealed"  # in the words of `run.verify`
@@ -27,7 +28,16 @@ class Evidence:
     id: str = ""
 
     def _of(self, kind: type) -> Iterable[Any]:
-        return (r for r in self.records if type(r) is kind)
+        return (r for r in self._sound[0] if type(r) is kind)
+
+    @cached_property
+    def _sound(self) -> tuple[tuple[Record, ...], tuple[str, ...]]:
+        return sound_records(self.records)
+
+    @property
+    def unsound(self) -> tuple[str, ...]:
+        """Readings and events with values that they cannot have; the views here are without those."""
+        return self._sound[1]
 
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:

@@ -24,6 +24,13 @@ def watching(evidence: "Evidence") -> Iterator[Disagreement]:
             yield from _of_node(evidence, node)
     empty = [s.source for samples in evidence.samples.values() for s in samples if _is_empty(s)]
     yield from of_places("watch", empty, "reading", "without a value, called a reading")
+    yield from of_places(
+        "watch",
+        evidence.unsound,
+        "reading or event",
+        "with a value that it cannot have",
+        "readings or events",
+    )
 
 
 def _is_empty(sample: Sample) -> bool:
