@@ -16,10 +16,6 @@ class Isolation(Scenario):
     with_secret: Ratio = Ratio(0.4)  # iterations with a secret in each system prompt
     ranges = Ranges(clients=(2, 256), words=(1, 1000), without_marker=(0, 1), with_secret=(0, 1))
 
-    def __post_init__(self) -> None:
-        if self.clients < 2:
-            raise ValueError("clients: expected 2 or more")
-
     @property
     def width(self) -> int:
         return self.clients

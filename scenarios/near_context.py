@@ -44,17 +44,11 @@ class NearContext(Scenario):
 
     checks = ("context.start", "context.middle", "context.end")
     prompt: Tokens = Tokens(32_000)  # of the longest register, as far as the share lets it
-    share: Ratio = Ratio(0.9)  # of a slot's context that it may fill at most
+    share: Ratio = Ratio(0.9)  # of a slot's context that it may fill at most; the answer needs room as well
     straddle: Tokens = Tokens(40)  # to each side of a batch's length, at most
     slack: Tokens = Tokens(64)  # restored of a prompt that is cold all the same: a template's beginning
     deals: int = 8  # of a register until one is cold
     ranges = Ranges(prompt=(1, 1e6), share=(0.1, 0.95), straddle=(1, 1e4), slack=(0, 1e5), deals=(1, 100))
-
-    def __post_init__(self) -> None:
-        if not 0.1 <= self.share <= 0.95:
-            raise ValueError("share: expected 10 % to 95 %: the answer needs room as well")
-        if self.straddle < 1:
-            raise ValueError("straddle: expected 1 token or more")
 
     def iterate(self, it: IterationContext) -> Script:
         scale: float | None = None  # tokens as the server counts them, for each that was estimated

@@ -29,11 +29,8 @@ class Refusals(Scenario):
     checks = ("refusal.model", "refusal.context", "refusal.malformed", "refusal.after")
     over: float = 1.5  # times a slot's context that the prompt over it takes
     words: int = 12  # of the line after the refusals
+    # from 1.2 on: how many tokens a text makes is only estimated
     ranges = Ranges(over=(1.2, 10), words=(1, 1000))
-
-    def __post_init__(self) -> None:
-        if self.over < 1.2:
-            raise ValueError("over: expected 1.2 or more: how many tokens a text makes is only estimated")
 
     def iterate(self, it: IterationContext) -> Script:
         stream = it.draw.random() < 0.5

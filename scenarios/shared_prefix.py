@@ -37,10 +37,6 @@ class SharedPrefix(Scenario):
     deals: int = 8  # of a register until one is cold
     ranges = Ranges(clients=(2, 256), prompt=(1, 1e6), slack=(0, 1e5), deals=(1, 100))
 
-    def __post_init__(self) -> None:
-        if self.clients < 2:
-            raise ValueError("clients: expected 2 or more")
-
     @property
     def width(self) -> int:
         return self.clients

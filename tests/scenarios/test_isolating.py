@@ -92,8 +92,6 @@ def test_width_follows_the_clients_and_the_slots() -> None:
     assert len(play(four, around=dataclasses.replace(AROUND, slots=4)).asks) == 4
     assert len(play(four, around=dataclasses.replace(AROUND, slots=3)).asks) == 3
     assert len(play(four, around=dataclasses.replace(AROUND, slots=1)).asks) == 2
-    with pytest.raises(ValueError, match="clients"):
-        make("isolation", clients=1)
 
 
 def test_four_clients_swapped_are_told_apart() -> None:

@@ -118,10 +118,3 @@ def test_a_register_that_the_server_holds_is_dealt_anew() -> None:
     held = play(NEAR, of("full-start", cached_tokens=4000))
     assert held.result.counts == {"context.deals": 12}
     assert held.missed() == {}
-
-
-def test_options_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="share"):
-        make("near_context", share=1.0)
-    with pytest.raises(ValueError, match="straddle"):
-        make("near_context", straddle=0)

@@ -152,7 +152,15 @@ WRONG = {
     "options of none": (MIX + "[kind.isolation]\nwords = 3\n", ["[kind.isolation] is not in the mix"]),
     "option refused": (
         "[mix]\nisolation = 1\n[kind.isolation]\nclients = 1\n",
-        ["[kind.isolation]", "clients: expected 2 or more"],
+        ["[kind.isolation]", "clients: expected 2 to 256"],
+    ),
+    "share without room": (
+        "[mix]\nnear_context = 1\n[kind.near_context]\nshare = '100 %'\n",
+        ["[kind.near_context]", "share: expected 10 % to 95 %"],
+    ),
+    "nothing over the context": (
+        "[mix]\nrefusals = 1\n[kind.refusals]\nover = 1.0\n",
+        ["[kind.refusals]", "over: expected 1.2 to 10"],
     ),
     "unknown phase": (
         "[mix]\ncancellation = 1\n[kind.cancellation]\nphase = 'late'\n",

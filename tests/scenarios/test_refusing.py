@@ -108,8 +108,3 @@ def test_the_prompt_over_the_context_is_over_it(context: int) -> None:
     (ask,) = [ask for ask in play(REFUSALS, around=around).asks if ask.role == "context"]
     size = len(ask.chat()[0]["content"]) / around.chars_per_token
     assert 1.4 * context < size < 2.1 * context
-
-
-def test_an_option_that_proves_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="over"):
-        make("refusals", over=1.0)

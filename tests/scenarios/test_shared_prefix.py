@@ -61,5 +61,3 @@ def test_width_follows_the_clients_and_the_slots() -> None:
     assert BURST.width == 4
     assert len(play(BURST).asks) == 4
     assert len(play(BURST, around=dataclasses.replace(AROUND, slots=1)).asks) == 4
-    with pytest.raises(ValueError, match="clients"):
-        make("shared_prefix", clients=1)
