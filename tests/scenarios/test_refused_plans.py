@@ -127,7 +127,7 @@ def test_scenarios_that_are_none(tmp_path: Path, source: str, told: str) -> None
 
 @pytest.mark.parametrize("name", ["x" * 5000, "x" * 5000 + ".toml", "a\0.toml", "\x1b[2J", ""])
 def test_names_that_no_plan_has(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="no plan is called|no such file") as caught:
+    with pytest.raises(UsageError, match=r"no plan is called|no such file") as caught:
         load_plan(Catalog(tmp_path), name)
     assert len(str(caught.value)) < 400
     assert "\x1b" not in str(caught.value)
