@@ -69,8 +69,8 @@ class Answer:
 
     def shorten(self) -> None:
         """Keep the beginning of each text only."""
-        self._content = ["".join(self._content)[:KEPT_CHARS]]
-        self._reasoning = ["".join(self._reasoning)[:KEPT_CHARS]]
+        self._content = _beginning(self._content)
+        self._reasoning = _beginning(self._reasoning)
         self.calls.shorten(KEPT_CHARS)
 
     def _take(self, choice: Mapping[str, Any], message: Mapping[str, Any]) -> Delta:
@@ -165,6 +165,18 @@ class Answer:
             return value
         self._notes.add(f"{name}_not_object")
         return None
+
+
+def _beginning(pieces: list[str]) -> list[str]:
+    """The first characters of the pieces; never all of them in one text, which takes as much again."""
+    kept: list[str] = []
+    left = KEPT_CHARS
+    for piece in pieces:
+        kept.append(piece[:left])
+        left -= len(kept[-1])
+        if not left:
+            break
+    return kept
 
 
 def _joined(pieces: list[str], notes: Notes) -> str:

@@ -79,7 +79,9 @@ class ToolCalls:
 
     def __init__(self) -> None:
         self.last_chars = 0  # characters that the last entries brought
-        self._calls: dict[int, tuple[list[str], list[str]]] = {}  # index -> pieces of name and arguments
+        self._calls: dict[
+            int, tuple[dict[str, None], list[str]]
+        ] = {}  # index -> pieces of name and arguments
 
     def add(self, entries: Sequence[Any], notes: Notes) -> bool:
         """Whether these entries brought anything: a name or a piece of the arguments."""
@@ -101,9 +103,9 @@ class ToolCalls:
         name, more = _text(function.get("name")), _arguments(function.get("arguments"))
         if not (name or more):
             return False
-        names, arguments = self._calls.setdefault(key, ([], []))
+        names, arguments = self._calls.setdefault(key, ({}, []))
         if name and name not in names:  # some servers repeat it with every fragment
-            names.append(name)
+            names[name] = None
             self.last_chars += len(name)
         if more:
             arguments.append(more)
@@ -113,7 +115,10 @@ class ToolCalls:
     def shorten(self, limit: int) -> None:
         """Keep so many characters of the first call, and no other."""
         first = dict(list(self._calls.items())[:1])
-        self._calls = {key: (["".join(n)[:limit]], ["".join(a)[:limit]]) for key, (n, a) in first.items()}
+        self._calls = {
+            key: ({"".join(names)[:limit]: None}, ["".join(arguments)[:limit]])
+            for key, (names, arguments) in first.items()
+        }
 
     def __str__(self) -> str:
         """``[{"name": .., "arguments": ".."}, ..]`` in the order of their indexes; empty without calls."""

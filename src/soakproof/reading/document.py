@@ -9,6 +9,7 @@ from soakproof.records import Failure
 from soakproof.sse import MIB
 
 LIMIT = 8 * MIB
+REFUSAL_LIMIT = MIB  # of a failing status: no server needs more words, and reading them takes many times that
 HEAD = 4096
 
 
@@ -17,6 +18,7 @@ class Document:
 
     def __init__(self, answer: Answer, notes: Notes, status: int | None) -> None:
         self._answer, self._notes, self._status = answer, notes, status or 0
+        self._limit = LIMIT if self._successful() else REFUSAL_LIMIT
         self._body = bytearray()
         self.over_limit = False  # so much came that the rest is passed over
         self._told: Fault | None = None
@@ -27,9 +29,9 @@ class Document:
         return self._body[:HEAD].decode("utf-8", "replace")
 
     def feed(self, data: bytes) -> None:
-        if len(self._body) + len(data) > LIMIT:
+        if len(self._body) + len(data) > self._limit:
             self.over_limit = True
-            data = data[: LIMIT - len(self._body)]
+            data = data[: self._limit - len(self._body)]
         self._body += data
 
     def close(self, streamed: bool) -> None:
@@ -39,12 +41,15 @@ class Document:
             self._notes.add("html")
         if "\ufffd".encode() not in self._body and "\ufffd" in text:
             self._notes.add("invalid_utf8")
-        if not 200 <= self._status < 300:
+        if not self._successful():
             self._told = self._refusal(text)
         elif self.over_limit:
             self._told = Fault(Failure.FRAME, f"a body of more than {LIMIT} bytes")
         else:
             self._read(text, streamed)
+
+    def _successful(self) -> bool:
+        return 200 <= self._status < 300
 
     def told(self) -> Fault | None:
         """The failure that the server itself tells, whether the body is whole or not."""
