@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from soakproof.target.hostcache import launch_words
+from soakproof.target.launchwords import last_given, launch_words
 
 BATCH, UBATCH = 2048, 512  # llama.cpp's own
 _BATCH_OPTIONS = ("-b", "--batch-size")
@@ -32,7 +32,7 @@ def batch_tokens(identity: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 def _last(words: Sequence[str], options: Sequence[str], default: int) -> int | None:
     """The number that an option was last given, or llama.cpp's own."""
-    asked = [value for word, value in zip(words, [*words[1:], ""], strict=True) if word in options]
-    if not asked:
+    given = last_given(words, options)
+    if given is None:
         return default
-    return int(asked[-1]) if _COUNT.fullmatch(asked[-1]) else None
+    return int(given) if _COUNT.fullmatch(given) else None

@@ -6,10 +6,11 @@ called lost; with one too low a lost prefix is called evicted, which is only unk
 """
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
+
+from soakproof.target.launchwords import last_given, launch_words
 
 BYTES_A_TOKEN = 256 << 10  # most models take less, at 16 bits a value: 32,768 tokens in llama.cpp's default
 PROBE_BYTES_A_TOKEN = 8400  # the probe model's, measured
@@ -39,29 +40,12 @@ def cache_bytes(identity: Mapping[str, Any]) -> int | None:
     return None if mib is None or mib < 0 else mib << 20
 
 
-def launch_words(identity: Mapping[str, Any]) -> Sequence[str]:
-    """The words that llama.cpp was started with, or those that were added to Lemonade's own; else none."""
-    if identity.get("recipe") != "llamacpp":
-        return ()
-    command = identity.get("launch_command")
-    if isinstance(command, list) and command:
-        return [str(word) for word in command]
-    options = identity.get("recipe_options")
-    added = options.get("llamacpp_args") if isinstance(options, dict) else None
-    if not isinstance(added, str):
-        return ()
-    try:
-        return shlex.split(added)
-    except ValueError:
-        return added.split()
-
-
 def _mib(words: Sequence[str]) -> int | None:
     """The size that was asked for, the last one counts; llama.cpp's default where none was."""
-    asked = [value for word, value in zip(words, [*words[1:], ""], strict=True) if word in _OPTIONS]
-    if not asked:
+    given = last_given(words, _OPTIONS)
+    if given is None:
         return _DEFAULT_MIB
-    return int(asked[-1]) if _MIB.fullmatch(asked[-1]) else None
+    return int(given) if _MIB.fullmatch(given) else None
 
 
 def _bytes_a_token(words: Sequence[str]) -> int:
