@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from soakproof.catalog import Catalog
+from soakproof.clock import NS
 from soakproof.context import IterationContext, Secrets, Surroundings, Traffic, estimated_tokens
 from soakproof.iteration import Result, Stepper, passed
 from soakproof.records import Exchange
@@ -32,7 +33,6 @@ from soakproof.scenario import (
     Yield,
 )
 
-SECOND = 10**9
 Answer = str | Mapping[str, Any]  # an answer's text, or fields of its Exchange
 Send = Callable[[tuple[Ask, ...]], tuple[Exchange, ...]]  # what came of requests sent in the same moment
 
@@ -132,7 +132,7 @@ class _Server:
     def send(self, asks: tuple[Ask, ...]) -> tuple[Exchange, ...]:
         """What came of requests that were sent in the same moment."""
         made = tuple(self._exchange(ask) for ask in asks)
-        self.now += SECOND
+        self.now += NS
         for exchange in made:
             self.traffic.add(exchange)
         return made
@@ -160,18 +160,19 @@ class _Server:
 
     def _success(self, ask: Ask, text: str) -> dict[str, Any]:
         """The fields of a request that went well; one that was to be cancelled was."""
+        tokens = estimated_tokens(len(text), self.around.chars_per_token) + 1
         prompt = sum(len(message["content"]) for message in ask.chat())
         usage = {
             "finish_reason": "length" if ask.force else "stop",
             "prompt_tokens": estimated_tokens(prompt, self.around.chars_per_token),
-            "completion_tokens": ask.tokens if ask.force else estimated_tokens(len(text), 3.0) + 1,
+            "completion_tokens": ask.tokens if ask.force else tokens,
         }
         return {
             "outcome": "ok",
             "status": 200,
-            "first_token_ns": self.now + SECOND // 10,
-            "last_token_ns": self.now + SECOND,
-            "done_ns": self.now + SECOND,
-            "token_events": estimated_tokens(len(text), 3.0) + 1,
-            **({"cancelled_ns": self.now + SECOND} if ask.cancel else usage),
+            "first_token_ns": self.now + NS // 10,
+            "last_token_ns": self.now + NS,
+            "done_ns": self.now + NS,
+            "token_events": tokens,
+            **({"cancelled_ns": self.now + NS} if ask.cancel else usage),
         }
