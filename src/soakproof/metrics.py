@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from soakproof.clock import NS
+from soakproof.reading.oddities import split
 from soakproof.records import Exchange
 
 Better = Literal["higher", "lower"]
@@ -109,7 +110,7 @@ def _widest_gap(exchange: Exchange) -> float | None:
 
 def _buffered(exchange: Exchange) -> bool:
     """Its tokens were held back and let go at once: when they arrived says nothing of when they were made."""
-    return any(note.partition(":")[0] == "buffered" for note in exchange.notes)
+    return any(split(note)[0] == "buffered" for note in exchange.notes)
 
 
 def _of_success(of: Callable[[Exchange], float | None]) -> Callable[[Exchange], float | None]:
