@@ -80,6 +80,7 @@ PURE = (
     "grades.py",
     "iteration.py",
     "judge/",
+    "lines.py",
     "metrics.py",
     "plain.py",
     "prompts.py",
@@ -94,6 +95,7 @@ PURE = (
     "sse.py",
     "strictjson.py",
     "sweep.py",
+    "tables.py",
     "thresholds.py",
     "units.py",
 )

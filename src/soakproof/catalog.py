@@ -63,17 +63,12 @@ class Catalog:
         """The file of a name, or of a path that ends in the suffix."""
         if name.endswith(suffix) and _is_file(name):
             return Path(name)
-        if name and name not in self.files(room, suffix) and _is_folder(name):
-            raise UsageError(
-                f"{plain(name, 300)} is a folder",
-                f"a {what} is a name, or the path of a file that ends in {suffix}",
-            )
-        if name.endswith(suffix) or any(mark in name for mark in "/\\"):
-            raise UsageError(
-                f"no such file: {plain(name, 300)}",
-                f"a {what} is a name, or the path of a file that ends in {suffix}",
-            )
         known = self.files(room, suffix)
+        hint = f"a {what} is a name, or the path of a file that ends in {suffix}"
+        if name and name not in known and _is_folder(name):
+            raise UsageError(f"{plain(name, 300)} is a folder", hint)
+        if name.endswith(suffix) or any(mark in name for mark in "/\\"):
+            raise UsageError(f"no such file: {plain(name, 300)}", hint)
         if name in known:
             return known[name]
         raise UsageError(
