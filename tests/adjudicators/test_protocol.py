@@ -148,6 +148,7 @@ DOUBTS: dict[str, list[dict[str, Any]]] = {
         {"timings": timings(prompt=2000, prompt_ms=0.001)},
     ],
     "timings_over_clock": [{"timings": timings(ms=5000.0)}],
+    "finish_reason_unknown": [{"notes": ("finish_reason_unknown: pause_turn",)}],
     "over_max_tokens": [{"notes": ("over_max_tokens: 80 of 64 tokens",)}],
 }
 
