@@ -14,6 +14,14 @@ from typing import Any
 import psutil
 
 ROOT = Path(__file__).parents[2]
+THRESHOLDS = """
+[[threshold]]
+name = "exchanges"
+that = "failed_exchanges count == 0"
+[[threshold]]
+name = "checks"
+that = "failed_checks count == 0"
+"""
 _ON_A_TERMINAL = """
 import os, signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -1,55 +1,28 @@
-"""Whole proofs: a fault that is planted between Locust and the testbed is found, and a healthy way is not.
+"""Whole proofs: a fault that is planted in the testbed is found, and a healthy way is not.
 
-Each goes from Locust's own process over the evidence to the verdict of `soakproof adjudicate`.
+Each goes from Locust's own process over the evidence to the exit code of `soakproof adjudicate`. That every
+other plant is found as well is shown in `tests/matrix`.
 """
 
 from pathlib import Path
 
 import pytest
 
+from soakproof.testbed import planting
 from soakproof.testbed.launch import Testbed
-from tests.load.crooked import Cling, Fault, Forget, Stall, Swap, crooked
-from tests.load.soaks import adjudicated, children, document, findings, loaded, locust, output, the_run
+from tests.load.soaks import (
+    THRESHOLDS,
+    adjudicated,
+    children,
+    document,
+    findings,
+    loaded,
+    locust,
+    output,
+    the_run,
+)
 
 pytestmark = pytest.mark.timeout(120)
-
-THRESHOLDS = """
-[[threshold]]
-name = "exchanges"
-that = "failed_exchanges count == 0"
-[[threshold]]
-name = "checks"
-that = "failed_checks count == 0"
-"""
-ISOLATION = """
-[mix]
-isolation = 1
-[kind.isolation]
-without_marker = "0 %"
-"""
-PROSE = """
-[bounds]
-between_tokens = "3s"
-[mix]
-long_prose = 1
-[kind.long_prose]
-prompt = "400 tokens"
-answer = "60 tokens"
-"""
-CACHE = """
-[mix]
-cache_pair = 1
-[kind.cache_pair]
-prompt = "400 tokens"
-"""
-CANCEL = """
-[mix]
-cancellation = 1
-[kind.cancellation]
-bystander = "60 tokens"
-within = "2s"
-"""
-
 
 ALL = """
 deck = 5
@@ -69,63 +42,30 @@ answer = "60 tokens"
 """
 
 
-def soak(folder: Path, pair: Testbed, fault: Fault, plan: str, seconds: int = 4) -> tuple[int, Path]:
-    """Locust's exit code and the run of a plan by one user, through a proxy with this fault."""
+def soak(folder: Path, pair: Testbed, plan: str, seconds: int = 4) -> tuple[int, Path]:
+    """Locust's exit code and the run of a plan by one user."""
     (folder / "mine.toml").write_text(f'users = 1\nduration = "{seconds}s"\nseed = 11\n{plan}{THRESHOLDS}')
-    with (
-        crooked(pair.url, fault) as host,
-        locust(folder, "--headless", "--plan", "mine.toml", "--host", host) as process,
-    ):
+    with locust(folder, "--headless", "--plan", "mine.toml", "--host", pair.url) as process:
         code = process.wait(90)
     return code, the_run(folder)
 
 
-@pytest.mark.parametrize(
-    ("fault", "plan", "checks", "found"),
-    [
-        pytest.param(
-            Swap,
-            ISOLATION,
-            {"isolation.own", "isolation.foreign"},
-            {("isolation", "foreign"), ("functional", "isolation.own")},
-            id="answers swapped",
-        ),
-        pytest.param(
-            Stall,
-            PROSE,
-            {"prose.stall"},
-            {("functional", "exchanges: stall"), ("functional", "prose.stall")},
-            id="a stream stalled with pings going on",
-        ),
-        pytest.param(
-            Forget, CACHE, {"cache.restored"}, {("functional", "cache.restored")}, id="nothing restored"
-        ),
-        pytest.param(
-            Cling, CANCEL, {"cancel.released"}, {("functional", "cancel.released")}, id="a disconnect kept"
-        ),
-    ],
-)
-def test_a_planted_fault_goes_all_the_way_to_the_verdict(
-    tmp_path: Path,
-    testbed: Testbed,
-    fault: type[Fault],
-    plan: str,
-    checks: set[str],
-    found: set[tuple[str, str]],
-):
-    code, run = soak(tmp_path, testbed, fault(), plan)
+def test_a_planted_fault_goes_all_the_way_to_the_verdict(tmp_path: Path):
+    plan = planting.find("swapped-answers").plan
+    with Testbed.start(tmp_path / "testbed", arguments=["--plant", "swapped-answers"]) as pair:
+        code, run = soak(tmp_path, pair, plan)
     assert code == 1, output(tmp_path)
     raw = document(run / "raw.json")
     assert raw["outcome"] == "failed"
-    assert checks <= {name for name, counts in raw["checks"].items() if counts["fail"]}
+    assert raw["checks"]["isolation.own"]["fail"]
     judged, verdict = adjudicated(run)
     assert (judged, verdict["outcome"]) == (1, "FAIL")
-    assert found <= findings(verdict, "FAIL")
+    assert {("isolation", "foreign"), ("functional", "isolation.own")} <= findings(verdict, "FAIL")
 
 
 def test_the_same_way_without_a_fault_is_clean(tmp_path: Path, testbed: Testbed):
-    """One whole deck of all kinds through the proxy: nobody finds anything."""
-    code, run = soak(tmp_path, testbed, Fault(), ALL, seconds=7)
+    """One whole deck of all kinds: nobody finds anything."""
+    code, run = soak(tmp_path, testbed, ALL, seconds=7)
     assert code == 0, output(tmp_path)
     raw = document(run / "raw.json")
     assert raw["outcome"] == "clean"

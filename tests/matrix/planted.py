@@ -15,16 +15,8 @@ from soakproof.run import load
 from soakproof.testbed import planting
 from soakproof.testbed.launch import Testbed
 from soakproof.testbed.plant import Fires, Plant
-from tests.load.soaks import ROOT, document, lines, locust, output, the_run
+from tests.load.soaks import ROOT, THRESHOLDS, document, lines, locust, output, the_run
 
-_THRESHOLDS = """
-[[threshold]]
-name = "exchanges"
-that = "failed_exchanges count == 0"
-[[threshold]]
-name = "checks"
-that = "failed_checks count == 0"
-"""
 # For soaks that are short and small: what is proven is that the fault is seen, not how much there was of
 # everything.
 _OPTIONS = {
@@ -89,7 +81,7 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
     kind: type[Plant] = planting.find(name)
     seed = zlib.crc32(name.encode()) % 1000
     (folder / "proof.toml").write_text(
-        f'users = {kind.users}\nduration = "{kind.seconds}s"\nseed = {seed}\n{kind.plan}{_THRESHOLDS}'
+        f'users = {kind.users}\nduration = "{kind.seconds}s"\nseed = {seed}\n{kind.plan}{THRESHOLDS}'
     )
     (folder / "policy.toml").write_text(_policy(kind.policy))
     asked = ("--headless", "--plan", "proof.toml", "--host", pair.url, "--model", "llm")
