@@ -56,7 +56,7 @@ class Host:
     pid: int
     by_journal: bool
 
-    def of(self, lines: Iterable[Line], pid: int, extra: str = "") -> list[Line]:
+    def of(self, lines: Iterable[Line], pid: int) -> list[Line]:
         """The lines as this host writes them; ``pid`` is the one to be replaced."""
         prefix = f"amdgpu {self.address}: {'amdgpu: ' if self.inner else ''}"
         written = [

@@ -22,7 +22,6 @@ from soakproof.strictjson import parse, violations
 from soakproof.target import Credentials, examine
 
 JSON = make("structured_json")
-MEMBERS = ['"year": 1995', '"name": "Java"', '"score": 1.5']
 Sockets = dict[str, dict[str, Exchange]]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from soakproof.catalog import Catalog
 from soakproof.context import IterationContext, Surroundings
 from soakproof.plan import Bounds, Kind, make_scenario
-from soakproof.records import Check, Exchange, Opened
+from soakproof.records import Exchange, Opened
 from soakproof.request import Requests
 from soakproof.scenario import After, Ask, Finish, Released, Scenario, Script, Start, Together
 from soakproof.units import Seconds
@@ -161,10 +161,6 @@ def shown(exchange: Exchange) -> dict[str, Any]:
         for counted in ("token_events", "text", "text_digest"):
             values.pop(counted, None)  # how far it came is a matter of timing
     return values
-
-
-def shown_check(check: Check | Any) -> tuple[Any, ...]:
-    return check.name, check.outcome, check.grade
 
 
 class Book:
