@@ -337,6 +337,8 @@ HEALTHY: dict[str, tuple[bytes, str, set[str], dict[str, Any]]] = {
         events(
             {"status": "queued", "detail": "position 3"},
             {"type": "status", "message": "loading the model"},
+            {"code": 0, "message": "Success"},
+            {"type": "message", "message": "begins", "code": 200},
             ROLE,
             text("Hi"),
             STOP,
@@ -344,7 +346,7 @@ HEALTHY: dict[str, tuple[bytes, str, set[str], dict[str, Any]]] = {
         ),
         "Hi",
         set(),
-        {"empty_events": 3},
+        {"empty_events": 5},
     ),
     "white space alone is text, and is told": (
         answer(" ", "\n"),

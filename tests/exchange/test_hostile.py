@@ -80,6 +80,16 @@ def test_any_value_in_any_field(field: str, value: str) -> None:
     assert decode(encode(exchange)).id == exchange.id  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("field", ["code", "type", "status", "detail", "error_code", "error_type", "object"])
+@pytest.mark.parametrize(
+    "value", [NESTED, '"\\ud800"', "1e999", "-1", "[[1]]", '{"a":[{}]}', "9" * 4000, "true"]
+)
+def test_any_value_beside_a_message(field: str, value: str) -> None:
+    exchange = read(events(f'{{"message":"m","{field}":{value}}}', text("Hi"), STOP, DONE))
+    assert exchange.text == "Hi"
+    assert decode(encode(exchange)).id == exchange.id  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("key", ["content", "reasoning", "tool_calls", "function_call", "refusal", "role"])
 @pytest.mark.parametrize(
     "value", [NESTED, "1", "true", "[null,1,[],{}]", '{"a":1}', '[{"function":{"name":1}}]']

@@ -131,6 +131,11 @@ BODIES: dict[str, tuple[int, Any, Failure]] = {
         {"error": {"message": "Loading model", "type": "unavailable_error", "code": 503}},
         Failure.HTTP_STATUS,
     ),
+    "too many, in words that a length has": (
+        429,
+        {"error": {"message": "Input length exceeded the rate limit"}},
+        Failure.HTTP_STATUS,
+    ),
     "queue full": (429, {"error": {"message": "Too many requests"}}, Failure.HTTP_STATUS),
     "half-sent body": (408, b"", Failure.HTTP_STATUS),
     "backend gone": (502, WATCHDOG, Failure.BACKEND_LOST),

@@ -32,7 +32,8 @@ _CONTEXT_NAMES = {
 _CONTEXT = re.compile(
     r"exceeds? .{0,40}context|context (?:size|length|window).{0,40}exceed|maximum context length"
     r"|longer than .{0,30}context|prompt.{0,40}too long|tokens.{0,40}must be <="
-    r"|(?:input|prompt) length.{0,40}exceed|reached context length|context length of only",
+    r"|(?:input|prompt) length.{0,40}exceeds? .{0,12}(?:max|allowed)"
+    r"|reached context length|context length of only",
     re.I,
 )
 _OURS_NAMES = {
@@ -48,8 +49,13 @@ _OURS = re.compile(r"no model (?:loaded|specified)|model not (?:found|loaded)|in
 # Statuses of 4xx that say nothing about what was asked: the server was busy, slow, or failed at its work
 # (TGI's 424), or it believes that we have left (499).
 _NOT_OURS = {408, 424, 425, 429, 499}
-# What tells that an object without choices, and with words of its own, is no error.
-_PROGRESS = {"ping", "progress", "status", "info", "queue", "queued", "log", "debug", "heartbeat", "warning"}
+# How an object without choices, and with words of its own, says that it is an error or that it is none.
+_ERROR_TYPE = re.compile(
+    r"error|exception|fail|invalid|bad_?request|not_?found|denied|refused|unavailable|time_?out|exceed"
+    r"|overload|abort|crash|fault",
+    re.I,
+)
+_CODES_OF_SUCCESS = {"", "0", "200", "ok", "success", "none"}
 _FAILED = {"error", "failed", "failure", "fail"}
 
 
@@ -102,8 +108,9 @@ def _is_bare_error(document: Mapping[str, Any]) -> bool:
     status, kind = document.get("status"), document.get("type")
     failed = isinstance(status, str) and status.lower() in _FAILED
     if isinstance(document.get("message"), str):
-        named = isinstance(kind, str) and kind.lower() not in _PROGRESS
-        return failed or named or bool(document.get("code"))
+        code = document.get("code")
+        coded = isinstance(code, (str, int)) and str(code)[:100].lower() not in _CODES_OF_SUCCESS
+        return failed or coded or (isinstance(kind, str) and _ERROR_TYPE.search(kind) is not None)
     if not document.get("detail"):
         return False
     failed = failed or (isinstance(status, int) and status >= 400)

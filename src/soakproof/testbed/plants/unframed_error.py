@@ -15,7 +15,10 @@ class UnframedError(EventPlant):
 isolation = 1
 """
     seconds = 3
-    fires = (Fires("functional: exchanges: error_event", grade="error_event"),)
+    fires = (
+        Fires("functional: exchanges: error_event", grade="error_event"),
+        Fires("protocol: unframed_error"),
+    )
 
     async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
         if call.number % 3:
