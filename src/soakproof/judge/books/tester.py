@@ -14,7 +14,7 @@ from soakproof.records import Sample
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
 
-SLACK_NS = 5 * NS  # at the edges of the load
+SLACK_NS = 2 * NS  # at the edges of the load
 FINAL = "final_slots"
 
 

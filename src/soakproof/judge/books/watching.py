@@ -34,7 +34,7 @@ def watching(evidence: "Evidence") -> Iterator[Disagreement]:
 
 
 def _is_empty(sample: Sample) -> bool:
-    return sample.state == "value" and not sample.values
+    return sample.state == "value" and all(value is None for value in sample.values.values())
 
 
 def _of_node(evidence: "Evidence", node: str) -> Iterator[Disagreement]:
