@@ -1,13 +1,13 @@
-"""Markdown tables, and values as TOML writes them."""
+"""Markdown tables, and the fields of a dataclass with their defaults."""
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from source import Named, named
 from words import OF_KEYS
 
-from soakproof.units import Bytes, Ratio, Seconds, Tokens
+from soakproof.units import written
 
 TYPES: Mapping[str, str] = {
     "Seconds": "duration",
@@ -42,30 +42,6 @@ def code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def in_toml(value: Any) -> str:
-    """A default as a plan or a policy would write it."""
-    if isinstance(value, (tuple, list)):
-        return f"[{', '.join(in_toml(v) for v in value)}]"
-    return WRITERS.get(type(value), str)(value)
-
-
-def _scaled(value: float, units: Mapping[str, int]) -> str:
-    """In the largest unit that leaves a whole number; in the last one otherwise."""
-    fitting = [unit for unit, size in units.items() if value >= size and value % size == 0]
-    unit = fitting[0] if fitting else list(units)[-1]
-    return f"{value / units[unit]:g}{unit}"
-
-
-WRITERS: Mapping[type, Callable[[Any], str]] = {
-    bool: lambda value: str(value).lower(),
-    str: lambda value: f'"{value}"',
-    Seconds: lambda value: f'"{_scaled(value, {"h": 3600, "m": 60, "s": 1})}"',
-    Bytes: lambda value: f'"{_scaled(value, {" GiB": 2**30, " MiB": 2**20, " B": 1})}"',
-    Tokens: lambda value: f'"{int(value)} tokens"',
-    Ratio: lambda value: f'"{value * 100:g} %"',
-}
-
-
 def in_words(annotation: str) -> str:
     """A field's type for somebody who writes TOML."""
     annotation = annotation.removesuffix(" | None")
@@ -91,7 +67,7 @@ def shown(default: Any) -> str:
         return "must be given"
     if dataclasses.is_dataclass(default) or default in ({}, (), ""):
         return ""
-    return code(in_toml(default))
+    return code(written(default))
 
 
 def keys(kind: type, prefix: str = "", comments: Mapping[str, str] | None = None) -> Iterator[str]:

@@ -5,6 +5,7 @@ Each class is a plain number in its base unit and is made by `parse`, which says
 
 import json
 import re
+from collections.abc import Mapping
 from typing import ClassVar, Self
 
 from soakproof.plain import plain
@@ -86,7 +87,8 @@ class Bytes(_Quantity, int):
 def written(value: object) -> str:
     """A value as a plan writes it: a quantity with its unit, all else as TOML has it.
 
-    ``"30 s"``, ``"1200 tokens"``, ``"25 %"``, ``"512 MiB"``, ``true``, ``7``, ``"text"``, ``["a", "b"]``.
+    ``"30m"``, ``"2.5s"``, ``"1200 tokens"``, ``"25 %"``, ``"512 MiB"``, ``true``, ``7``, ``"text"``,
+    ``["a", "b"]``.
     """
     match value:
         case Seconds() | Tokens() | Ratio() | Bytes():
@@ -102,13 +104,19 @@ def written(value: object) -> str:
 
 def _with_unit(value: Seconds | Tokens | Ratio | Bytes) -> str:
     match value:
-        case Seconds():
-            return f"{value:.15g} s"
         case Tokens():
             return f"{int(value)} tokens"
         case Ratio():
             return f"{value * 100:.15g} %"
-    for unit in ("GiB", "MiB", "KiB"):
-        if value and value % Bytes.scale[unit] == 0:
-            return f"{int(value / Bytes.scale[unit])} {unit}"
-    return f"{int(value)} B"
+        case Seconds():
+            return _in_largest(value, {"h": 3600, "m": 60}, "s")
+    return _in_largest(value, {" GiB": 2**30, " MiB": 2**20, " KiB": 2**10}, " B")
+
+
+def _in_largest(value: float, units: Mapping[str, int], base: str) -> str:
+    """In the largest unit that leaves a whole number; else in the base unit."""
+    for unit, size in units.items():
+        if value and value % size == 0:
+            return f"{int(value / size)}{unit}"
+    shown = str(int(value)) if float(value).is_integer() else f"{value:.15g}"
+    return f"{shown}{base}"

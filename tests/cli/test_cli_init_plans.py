@@ -92,7 +92,7 @@ def test_plans_lists_options(soakproof: Command, here: Path) -> None:
         "from soakproof.scenario import Scenario\nclass Mine(Scenario):\n"
         "    checks: ClassVar = ()\n    words: int = 7\n    limit: Seconds = Seconds(5)\n"
     )
-    assert '  mine: words = 7, limit = "5 s"' in soakproof("plans", "--options").out
+    assert '  mine: words = 7, limit = "5s"' in soakproof("plans", "--options").out
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_plans_lists_options(soakproof: Command, here: Path) -> None:
     [
         ("Bytes(512 * MIB)", '"512 MiB"'),
         ("Bytes(4 * GIB)", '"4 GiB"'),
-        ("Seconds(0.5)", '"0.5 s"'),
+        ("Seconds(0.5)", '"0.5s"'),
         ("Tokens(1200)", '"1200 tokens"'),
         ("Ratio(0.25)", '"25 %"'),
         ("True", "true"),

@@ -95,6 +95,8 @@ def test_all_else_is_written_as_toml_has_it() -> None:
     assert tomllib.loads(text) == {**given, "list": ["a", 2]}
     assert written(Bytes(3 << 30)) == '"3 GiB"'
     assert written(Bytes(0)) == '"0 B"'
+    told = {0: "0s", 0.5: "0.5s", 90: "90s", 5400: "90m", 7200: "2h", math.inf: "infs"}
+    assert {seconds: written(Seconds(seconds)).strip('"') for seconds in told} == told
 
 
 def test_split() -> None:
