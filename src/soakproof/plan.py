@@ -32,6 +32,7 @@ from soakproof.lines import file_of, told
 from soakproof.plain import plain
 from soakproof.scenario import Scenario
 from soakproof.settings import build, read_toml, refuse_text
+from soakproof.slots import LEAST_PAUSE_S
 from soakproof.thresholds import parse
 from soakproof.units import Bytes, Seconds
 
@@ -217,7 +218,6 @@ def _is_about(threshold: Threshold, kinds: Collection[Kind]) -> bool:
 
 
 MOST_USERS = 10_000
-SLOTS_FLOOR = Seconds(2)  # no faster: see `slots_every`
 _LONGEST = Seconds(366 * 24 * 3600)
 _KIND = re.compile(r"[\w-]{1,60}")
 
@@ -239,10 +239,10 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
         if seconds > _LONGEST or (not seconds and name in above_0):
             expected = f"expected {'more than 0s, and ' if name in above_0 else ''}at most 366 days"
             raise UsageError(f"{where}: {name}: {expected}, found {seconds:g} s")
-    if document.watch.slots_every < SLOTS_FLOOR:
+    if document.watch.slots_every < LEAST_PAUSE_S:
         found = f"{document.watch.slots_every:g} s"
         raise UsageError(
-            f"{where}: watch: slots_every: expected {SLOTS_FLOOR:g} s or more, found {found}",
+            f"{where}: watch: slots_every: expected {LEAST_PAUSE_S:g} s or more, found {found}",
             "asked faster, llama.cpp does not notice clients that leave before their first token",
         )
     refuse_text(document.title, f"{where}: title", 200)

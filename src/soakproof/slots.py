@@ -13,6 +13,7 @@ from typing import Any
 
 from soakproof.plain import plain
 
+LEAST_PAUSE_S = 2.0  # asked faster, llama.cpp does not notice clients that leave before their first token
 _IDLE_WORDS = {"idle", "available", "free"}
 _BUSY_WORDS = {"processing", "processing_prompt", "started", "done_prompt", "generating", "busy"}
 _RANDOM_SEED = 0xFFFFFFFF  # what a request without a seed gets

@@ -11,8 +11,8 @@ import msgspec
 import orjson
 
 from soakproof.errors import UsageError
+from soakproof.slots import LEAST_PAUSE_S
 
-SLOTS_FLOOR_S = 2.0  # polled faster, llama.cpp does not notice clients that leave during prefill
 INTERVAL_FLOOR_S = 0.05
 # What the watch needs of the target as run.json has it. The rest stays out of argv: a launch command can
 # hold a key.
@@ -48,7 +48,7 @@ class WatchConfig:
         known = {key: self.target[key] for key in _TARGET_KEYS if self.target.get(key) is not None}
         object.__setattr__(self, "target", known)
         object.__setattr__(self, "server_pids", tuple(self.server_pids))
-        object.__setattr__(self, "slots_every_s", max(self.slots_every_s, SLOTS_FLOOR_S))
+        object.__setattr__(self, "slots_every_s", max(self.slots_every_s, LEAST_PAUSE_S))
         object.__setattr__(self, "interval_s", max(self.interval_s, INTERVAL_FLOOR_S))
 
     @property
