@@ -96,7 +96,7 @@ def exchange(
         "finish_reason": "stop" if ok else None,
         "text": "yes" if ok else "",
     } | more
-    kept = str(values["text"]).encode()
+    kept = str(values["text"]).encode("utf-8", "replace")
     return Exchange(**{"text_digest": hashlib.sha256(kept).hexdigest() if kept else "", **values})
 
 
