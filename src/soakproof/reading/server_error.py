@@ -96,7 +96,7 @@ def _error_part(document: Mapping[str, Any]) -> Mapping[str, Any] | None:
     choices = document["choices"]
     if isinstance(choices, list):
         for choice in choices:
-            if isinstance(choice, Mapping) and choice.get("error"):
+            if isinstance(choice, dict) and choice.get("error"):
                 return {"error": choice["error"]}
     return None
 
