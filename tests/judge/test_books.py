@@ -77,13 +77,12 @@ def test_a_killed_run_that_was_recovered_may_lack_its_end() -> None:
 
 def test_an_interrupted_run_has_cut_and_unknown_ends() -> None:
     """The checks of the iteration that was stopped are told as not reached."""
-    *rest, ask = (
-        of_load(n=3),
-        exchange("load-3", at=7, iteration=3, seed=999, outcome="unknown", failure="stopped", first=None),
-    )
+    ask = exchange("load-3", at=7, iteration=3, seed=9, outcome="unknown", failure="stopped", first=None)
     unreached = [check(name, "unknown", at=8.0, iteration=3, grade="unreached") for name in CHECKS]
     last = [opened(ask), ask, *unreached, iteration(number=3, at=7.0, end="stopped")]
-    assert told(run(*rest, last, of_tester(), of_watch(), ended={"why": "interrupt", "reason": ""})) == []
+    assert (
+        told(run(of_load(n=3), last, of_tester(), of_watch(), ended={"why": "interrupt", "reason": ""})) == []
+    )
 
 
 def test_a_tester_that_was_deaf_for_a_while_has_no_gap() -> None:

@@ -10,6 +10,7 @@ import random
 import shutil
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -77,7 +78,12 @@ def seal(run: Path) -> None:
 
 def judged(run: Path, policy: Policy) -> Verdict:
     verdict = judge(evidence_of(load(run)), policy, None, judged_at=datetime(2027, 1, 1, tzinfo=UTC))
-    assert [f.answer for f in verdict.findings if f.subject == "adjudicator"] == []  # none raised
+    raised = [
+        f
+        for f in verdict.findings
+        if f.subject == "adjudicator" or f.answer.startswith("It could not be told")
+    ]
+    assert [f.answer for f in raised] == []
     return verdict
 
 
@@ -174,6 +180,17 @@ def test_a_raw_result_that_is_not_the_evidences_does_not_pass(run: Path, policy:
         if changed(run, policy, "raw.json", json.dumps({**raw, **changes}).encode()) is Outcome.PASS
     ]
     assert passed == []
+
+
+def test_a_run_without_any_part_of_its_documents_is_judged(run: Path, policy: Policy) -> None:
+    """Each key of run.json and of its parts, with a value of another type; none is an error of ours."""
+    document = json.loads((run / "run.json").read_text())
+    keys = [(key,) for key in document]
+    keys += [(part, key) for part in ("plan", "target", "ended") for key in document[part]]
+    for path, value in zip(keys, cycle((None, 7, "x", [{"x": None}], {"x": [1]})), strict=False):
+        made = json.loads(json.dumps(document))
+        (made if len(path) == 1 else made[path[0]])[path[-1]] = value
+        changed(run, policy, "run.json", json.dumps(made).encode())
 
 
 def test_what_the_books_say_no_policy_leaves_out(run: Path) -> None:

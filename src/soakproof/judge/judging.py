@@ -95,11 +95,18 @@ def _integrity(evidence: Evidence) -> tuple[Finding, ...]:
     if evidence.recovered:
         broken.append("a part of it was sealed after a crash: what was lost at its end is unknown")
     outcome = Outcome.ERROR if touched(evidence) else Outcome.INCONCLUSIVE
-    disagreements = [f"{d.subject}: {d.told}" for d in evidence.disagreements]
-    return (
-        *_refused("seal", "Is the evidence as it was sealed?", outcome, broken),
-        *_refused("books", "Does the evidence agree with itself?", Outcome.INCONCLUSIVE, disagreements),
-    )
+    return (*_refused("seal", "Is the evidence as it was sealed?", outcome, broken), *_books(evidence))
+
+
+def _books(evidence: Evidence) -> Iterator[Finding]:
+    question = "Does the evidence agree with itself?"
+    try:
+        disagreements = [f"{d.subject}: {d.told}" for d in evidence.disagreements]
+    except Exception as error:
+        answer = f"It could not be told: {type(error).__name__}: {plain(error, 300)}"
+        yield replace(_remark("books", "evidence", question, Outcome.ERROR, answer), fault="ours")
+    else:
+        yield from _refused("books", question, Outcome.INCONCLUSIVE, disagreements)
 
 
 def _refused(name: str, question: str, outcome: Outcome, problems: Sequence[str]) -> Iterator[Finding]:

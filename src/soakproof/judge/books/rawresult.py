@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from soakproof.errors import SoakproofError
 from soakproof.judge.books.disagreement import Disagreement
-from soakproof.judge.books.spans import is_load, of_this_program, of_this_version
+from soakproof.judge.books.spans import crashed, is_load, of_this_program, of_this_version
 from soakproof.judge.rawfindings import thresholds
 from soakproof.plain import plain
 from soakproof.plan import Threshold
@@ -31,10 +31,10 @@ def raw_result_told(evidence: "Evidence") -> Iterator[Disagreement]:
     problems = [*_counts(raw, evidence), *_outcome(raw)]
     if not evidence.recovered:  # run.json may be of the time before raw.json
         problems += _ended(raw.get("ended") or ({} if of_this_program(evidence) else None), ended)
-    if evidence.plan.get("thresholds") is not None:
-        problems += _thresholds(raw, evidence.plan["thresholds"])
-    if of_this_version(evidence) and not problems:
-        problems += _judged(raw, evidence, ended)
+    if evidence.plan or not crashed(evidence):  # a run that was never prepared has no plan
+        problems += _thresholds(raw, evidence.plan.get("thresholds") or ())
+        if of_this_version(evidence) and not problems:
+            problems += _judged(raw, evidence, ended)
     yield from (Disagreement("raw result", problem) for problem in problems)
 
 
