@@ -16,6 +16,17 @@ TOGETHER = {
     "test_wheel.py",
 }
 
+# Most tests wait for a real server, and two cores carry three of them.
+AT_A_TIME = 3
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """The whole suite runs several at a time, unless -n says otherwise; chosen files run here."""
+    whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if whole and config.getoption("numprocesses") is None:
+        config.option.numprocesses, config.option.dist = AT_A_TIME, "loadgroup"
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

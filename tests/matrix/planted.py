@@ -85,8 +85,8 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
     )
     (folder / "policy.toml").write_text(_policy(kind.policy))
     asked = ("--headless", "--plan", "proof.toml", "--host", pair.url, "--model", "llm")
-    value = kind.default if kind.proof_value is None else kind.proof_value
-    with planted(pair, f"{name}={value}"), locust(folder, *asked) as process:
+    given = name if kind.proof_value is None else f"{name}={kind.proof_value}"
+    with planted(pair, given), locust(folder, *asked) as process:
         process.wait(90)
     run = the_run(folder)
     verdict, _ = judge_loaded(load(run), None, str(folder / "policy.toml"), Catalog(folder))

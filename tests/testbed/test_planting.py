@@ -16,7 +16,7 @@ ASKED = chat("Repeat exactly: hello world 12", stream=True)
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Testbed]:
-    with Testbed.start(tmp_path_factory.mktemp("plants"), arguments=["--plant", "one-byte-chunks"]) as pair:
+    with Testbed.start(tmp_path_factory.mktemp("plants"), arguments=["--plant", "one-byte-chunks=1"]) as pair:
         yield pair
 
 
@@ -38,7 +38,7 @@ def test_what_is_planted_can_be_lifted_and_planted_anew(pair: Testbed):
     assert b"\r\n1\r\nd\r\n" not in whole.received
     assert text_of(in_bytes.body) == text_of(whole.body) == "hello world 12"
     assert change(pair, plant=["stall-with-pings=2"]).json() == {"planted": {"stall-with-pings": 2.0}}
-    change(pair, lift=["stall-with-pings"], plant=["one-byte-chunks"])
+    change(pair, lift=["stall-with-pings"], plant=["one-byte-chunks=1"])
     assert planted(pair) == {"one-byte-chunks": 1.0}
 
 

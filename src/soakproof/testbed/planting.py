@@ -43,6 +43,8 @@ def make(given: str) -> tuple[str, Plant]:
     """A plant from ``NAME`` or ``NAME=VALUE``. Raises UnknownPlant."""
     name, _, value = given.partition("=")
     kind = find(name)
+    if value and not kind.unit:
+        raise UnknownPlant(f"{name} takes no value, found {value!r}")
     try:
         return name, kind(float(value) if value else kind.default)
     except ValueError:
