@@ -46,7 +46,7 @@ EDITS = {  # file, and fields of it whose every value is told a second time or h
 # Not in EDITS: what one line tells and nothing else in a run tells again. Reasons, grades and details in
 # words, how late a reading was, what was widest; numbers of tokens, within what a number of tokens may be.
 VALUES: tuple[object, ...] = (0, -5, 2**63 - 1, "x", [1, [2]], {"x": None})
-# The tester's last reading of itself may be missing: the load need not end with a second.
+# The tester's first and last readings of itself may be missing: the load's edges are no whole seconds.
 HARMLESS = {("drop", f"{LOAD}/samples.jsonl")}
 SEEDS = range(3)
 _EACH = [(file, name) for name in sorted(LINES) for file in (*FILES, "raw.json", "run.json")]

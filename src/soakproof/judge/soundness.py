@@ -14,7 +14,6 @@ from soakproof.records import Event, Record, Sample
 
 _LARGEST = 2**63  # no number of bytes, tokens or seconds comes near it
 _MOST_SLOTS = 1 << 16  # of which each is a place in a list
-_FREE = frozenset(("backends", "sources", "states"))  # documents, which have readers of their own
 
 
 def sound_records(records: Iterable[Record]) -> tuple[tuple[Record, ...], tuple[str, ...]]:
@@ -52,9 +51,11 @@ def _is_detail(name: str, value: Any) -> bool:
         return True
     if name in _OF:
         return _OF[name](value)
-    if isinstance(value, (int, float)):
-        return -_LARGEST <= value <= _LARGEST  # which NaN is not
-    return isinstance(value, str)
+    return _is_number(value) if isinstance(value, (int, float)) else True
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and -_LARGEST <= value <= _LARGEST  # which NaN is not
 
 
 def _is_whole(value: Any) -> bool:
@@ -78,6 +79,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
+# What is read by name. Of any other value only a number is looked at: sources and events may tell more.
 _OF: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("busy", "total"), _is_slots),
     **dict.fromkeys(("pid", "was_pid", "is_pid", "fds", "threads"), _is_whole),
@@ -86,5 +88,5 @@ _OF: Mapping[str, Callable[[Any], bool]] = {
     ),
     **dict.fromkeys(("name", "role", "reason"), _is_text),
     "models_loaded": _is_texts,
-    **dict.fromkeys(_FREE, lambda value: isinstance(value, (list, dict))),
+    **dict.fromkeys(("created", "was_created", "is_created"), _is_number),
 }

@@ -14,7 +14,7 @@ from soakproof.records import Sample
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
 
-SLACK_NS = 2 * NS  # at the edges of the load
+START_NS, END_NS = 5 * NS, 2 * NS  # what may be missing at the edges of the load; its start may be busy
 FINAL = "final_slots"
 
 
@@ -33,11 +33,11 @@ def tester(evidence: "Evidence") -> Iterator[Disagreement]:
 
 def _samples(evidence: "Evidence", node: str, own: Sequence[Sample]) -> Iterator[Disagreement]:
     began, ended = evidence.run["load_started_ns"], evidence.run["load_ended_ns"]
-    if ended - began < SLACK_NS and not own:
+    if ended - began < START_NS and not own:
         return
     gaps = [a for a, b in pairwise(own) if b.due_ns != _next_due(a)]
-    late = not own or own[0].due_ns > began + SLACK_NS
-    early = not own or _next_due(own[-1]) < ended - SLACK_NS
+    late = not own or own[0].due_ns > began + START_NS
+    early = not own or _next_due(own[-1]) < ended - END_NS
     where = [f"after {gaps[0].t_ns / NS:.1f} s"] if gaps else []
     where += ["at the load's start"] * late + ["at the load's end"] * early
     if where:
