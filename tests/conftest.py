@@ -24,7 +24,8 @@ AT_A_TIME = 3
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """The whole suite runs several at a time, unless -n says otherwise; chosen files run here."""
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
-    if whole and config.getoption("numprocesses") is None:
+    is_worker = hasattr(config, "workerinput")
+    if whole and not is_worker and config.getoption("numprocesses") is None:
         config.option.numprocesses, config.option.dist = AT_A_TIME, "loadgroup"
 
 
