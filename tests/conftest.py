@@ -1,8 +1,13 @@
 """What every room's tests may use, and how they are shared out."""
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["fixtures_testbed"]
+
+# A busy machine is no failure of what is tested.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
 
 # Files whose tests share something that takes long to make: one worker has all of each.
 TOGETHER = {

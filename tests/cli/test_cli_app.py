@@ -184,7 +184,8 @@ def test_working_ends_with_its_block() -> None:
 
 def test_ctrl_c_ends_a_real_process_cleanly(here: Path) -> None:
     code = (
-        "import sys, time; import soakproof.catalog as c; from soakproof.cli import main\n"
+        "import signal, sys, time; import soakproof.catalog as c; from soakproof.cli import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a background job ignores it
         "def wait(*_):\n    print('up', flush=True); time.sleep(30)\n"
         "c.Catalog.files = wait\nsys.exit(main(['plans']))"
     )

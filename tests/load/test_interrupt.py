@@ -90,6 +90,7 @@ EARLY = """
 import os, signal, time
 from soakproof.load.interrupt import leave_in_words
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
 leave_in_words()
 os.kill(os.getpid(), signal.SIGINT)
 time.sleep(5)
