@@ -144,3 +144,23 @@ class TextPlant(EventPlant):
             message = document["choices"][0]["message"]
             message["content"] = self.changed(call, message.get("content") or "")
         return document
+
+
+class NextAnswerPlant(TextPlant):
+    """Changes one answer each time that it is armed: that of the next request which `suits`."""
+
+    def __init__(self, value: float) -> None:
+        super().__init__(value)
+        self.armed = False
+        self._chosen: Call | None = None
+
+    def suits(self, call: Call) -> bool:
+        """Whether this request's answer may be the one."""
+        return True
+
+    async def ask(self, call: Call) -> None:
+        if self.armed and self.suits(call):
+            self.armed, self._chosen = False, call
+
+    def wants(self, call: Call) -> bool:
+        return call is self._chosen

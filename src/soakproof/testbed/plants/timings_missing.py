@@ -1,12 +1,12 @@
 """Answers without timings."""
 
-from collections.abc import AsyncIterator
+from typing import Any
 
-from soakproof.testbed.events import EventPlant, document_of, event
+from soakproof.testbed.counting import CountingPlant
 from soakproof.testbed.plant import Call, Fires
 
 
-class TimingsMissing(EventPlant):
+class TimingsMissing(CountingPlant):
     """Every second answer has no timings."""
 
     modelled_on = "https://github.com/ggml-org/llama.cpp/issues/12137"
@@ -18,11 +18,7 @@ isolation = 1
     fires = (Fires("protocol: timings_missing", outcome="INCONCLUSIVE"),)
     verdict = "INCONCLUSIVE"
 
-    async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
-        document = document_of(data)
-        if document is None:
-            yield data
-        else:
-            if call.number % 2 == 0:
-                document.pop("timings", None)
-            yield event(document)
+    def whole(self, call: Call, document: dict[str, Any]) -> dict[str, Any]:
+        if call.number % 2 == 0:
+            document.pop("timings", None)
+        return document

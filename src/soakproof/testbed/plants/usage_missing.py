@@ -1,12 +1,12 @@
 """Answers that count no tokens."""
 
-from collections.abc import AsyncIterator
+from typing import Any
 
-from soakproof.testbed.events import EventPlant, document_of, event
+from soakproof.testbed.counting import CountingPlant
 from soakproof.testbed.plant import Call, Fires
 
 
-class UsageMissing(EventPlant):
+class UsageMissing(CountingPlant):
     """No answer has usage, though it was asked for."""
 
     modelled_on = "https://github.com/vllm-project/vllm/pull/50677"
@@ -18,10 +18,6 @@ isolation = 1
     fires = (Fires("protocol: usage_missing", outcome="INCONCLUSIVE"),)
     verdict = "INCONCLUSIVE"
 
-    async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
-        document = document_of(data)
-        if document is None:
-            yield data
-        else:
-            document.pop("usage", None)
-            yield event(document)
+    def whole(self, call: Call, document: dict[str, Any]) -> dict[str, Any]:
+        document.pop("usage", None)
+        return document
