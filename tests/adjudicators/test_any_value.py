@@ -144,7 +144,7 @@ def release() -> Policy:
     return load_policy(Catalog(Path(__file__).parent), "release")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(records=st.lists(samples() | events() | exchanges() | others(), max_size=12), repeat=st.integers(1, 3))
 def test_every_adjudicator_answers(release: Policy, records: list[Record], repeat: int) -> None:
     run = evidence(*(record for record in records for _ in range(repeat)))

@@ -111,7 +111,7 @@ def served(arrivals: list[tuple[float, float]], slots: int, every: float = 2.5) 
     return [*made, *looks]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     work=st.lists(st.floats(0.05, 40), min_size=1, max_size=80),
     apart=st.floats(0.01, 3),
@@ -124,7 +124,7 @@ def test_first_come_first_served_overtakes_nobody(work: list[float], apart: floa
 
 
 @given(others=st.integers(25, 60), slots=st.integers(1, 3), seed=st.integers(1, 10**6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_a_request_that_is_put_back_each_time_starves(others: int, slots: int, seed: int) -> None:
     arrivals = [(0.5 * n, 0.4) for n in range(others)]
     starved = exchange("starved", at=0.01, took=0.5 * others + 2, first=0.99, seed=seed + 10**6)

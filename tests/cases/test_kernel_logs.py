@@ -42,7 +42,7 @@ def run_with(lines: Sequence[KernelEvent], *more: Exchange) -> Evidence:
     ("name", "pid", "gib"), [("55-oom-global.kmsg", 4242, 9.0), ("55-oom-memcg.kmsg", 77, 5.913)]
 )
 @given(host=HOSTS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_a_kill_for_memory_names_process_and_size_and_explains_the_resets(
     name: str, pid: int, gib: float, host: Host
 ) -> None:
@@ -101,7 +101,7 @@ def test_what_user_space_says_of_it_is_no_evidence(name: str, tmp_path: Path) ->
 
 @pytest.mark.case(61)
 @given(host=HOSTS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_a_page_fault_and_what_follows_is_one_incident_of_the_server(host: Host) -> None:
     lines = recorded(host.of(kmsg("61-pagefault-mes-reset.kmsg"), 4242))
     judged = verdict(run_with(lines, *victims()))
@@ -126,7 +126,7 @@ def test_the_older_wording_of_a_reset_matches() -> None:
 
 @pytest.mark.case(62)
 @given(host=HOSTS, repeats=st.integers(1, 6), apart=st.floats(0.5, 9))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_a_ring_reset_that_succeeded_is_a_failure_and_its_repeats_are_one_incident(
     host: Host, repeats: int, apart: float
 ) -> None:
@@ -178,7 +178,7 @@ OTHERS = st.from_regex(r"[a-z][a-z0-9:_-]{1,14}", fullmatch=True).filter(
 
 @pytest.mark.case(66)
 @given(host=HOSTS, name=OTHERS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_a_fault_of_another_program_contaminates_the_host(host: Host, name: str) -> None:
     lines = [
         Line(re.sub(r"Process code pid", f"Process {name} pid", k.message))

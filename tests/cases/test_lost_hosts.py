@@ -61,7 +61,7 @@ def left() -> list[Record]:
 
 @pytest.mark.case(64)
 @given(torn=st.binary(max_size=300).map(lambda data: data.replace(b"\n", b"")))
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_silent_hang_is_told_as_the_loss_of_its_host_at_its_last_tick(tmp_path: Path, torn: bytes) -> None:
     path = abandoned(tmp_path, left())
     with (path / "evidence/load/exchanges.jsonl").open("ab") as file:

@@ -48,7 +48,7 @@ def run(samples: list[Sample], command: list[str]) -> Evidence:
 
 @pytest.mark.case(54)
 @given(rows=st.integers(4, len(PLATEAU)), speed=st.sampled_from([0.5, 1, 4]), base=st.integers(0, 60_000))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 def test_a_cache_that_fills_is_never_called_a_leak_however_long_one_looks(
     rows: int, speed: float, base: int
 ) -> None:

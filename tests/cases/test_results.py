@@ -85,7 +85,7 @@ def test_every_end_has_an_exit_code_of_ours(case: dict[str, Any], beside: int) -
 
 @pytest.mark.case(70)
 @given(offset=st.floats(-1e6, 1e6), start=st.floats(0, 1e5))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_durations_are_of_the_monotonic_clock_and_steps_of_the_other_are_told(
     offset: float, start: float
 ) -> None:
@@ -120,7 +120,7 @@ def test_durations_are_of_the_monotonic_clock_and_steps_of_the_other_are_told(
 
 @pytest.mark.case(70)
 @given(sent=st.integers(0, 10**12), first=st.integers(-(10**12), 10**12))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_time_that_lies_before_its_beginning_is_none_and_never_0(sent: int, first: int) -> None:
     asked = exchange("a", first=None, sent_ns=sent, due_ns=sent, first_token_ns=first, done_ns=first)
     found = values("first_token_time", [asked])
@@ -236,7 +236,7 @@ def test_a_tester_behind_its_schedule_judges_nobody_and_shows_both_latencies() -
 
 @pytest.mark.case(79)
 @given(slower=st.floats(0, 0.02))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_a_schedule_that_is_kept_is_no_matter(slower: float) -> None:
     found = adjudicate("generator", evidence(sent_late(slower), duration=80))["schedule"]
     assert found.outcome is Outcome.PASS

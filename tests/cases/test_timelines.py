@@ -45,7 +45,7 @@ def shifted(records: list[Record], seeds: int) -> list[Record]:
 
 @pytest.mark.case(1)
 @given(seeds=st.integers(0, 2**31))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_a_slot_that_decodes_on_fails_with_its_tokens(seeds: int) -> None:
     records = timelines.read("01-cancel-slot-keeps-decoding.timeline.jsonl", {135: "A"})
     found = adjudicate("slots", evidence(shifted(records, seeds), duration=40))["released"]
@@ -245,7 +245,7 @@ def test_slots_that_hang_while_health_is_well_are_a_finding_of_their_own() -> No
 
 @pytest.mark.case(35)
 @given(seeds=st.integers(0, 10**6))
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 def test_a_request_that_all_others_overtake_is_seen(seeds: int) -> None:
     records = timelines.read("35-deferred-queue-starvation.timeline.jsonl")
     sent = {r.seed: (r.sent_ns / 1e9, r.done_ns / 1e9) for r in records if isinstance(r, Exchange)}
@@ -314,7 +314,7 @@ def test_the_one_model_of_an_older_front_is_told_as_the_list_of_a_newer_one(
 
 @pytest.mark.case(60)
 @given(pids=st.lists(st.integers(1000, 4_000_000), min_size=2, max_size=12, unique=True))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_a_reload_for_every_request_degrades_a_run_without_an_error(pids: list[int]) -> None:
     reader = timelines.Reader({})
     for row in timelines.rows("60-reload-storm.timeline.jsonl"):

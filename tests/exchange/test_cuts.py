@@ -71,7 +71,7 @@ def same(one: Exchange, other: Exchange) -> bool:
     return encode(one) == encode(other)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(bodies, statuses, st.booleans(), st.lists(st.integers(1, 2000), max_size=10))
 def test_cuts_change_nothing_and_nothing_raises(
     body: bytes, status: int, stream: bool, cuts: list[int]
@@ -90,7 +90,6 @@ def test_cuts_change_nothing_and_nothing_raises(
         assert whole.text or whole.tool_calls
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(max_size=8), min_size=1, max_size=8), st.lists(st.integers(1, 4000), max_size=10))
 def test_every_text_comes_through(contents: list[str], cuts: list[int]) -> None:
     body = answer(*contents)
@@ -100,7 +99,6 @@ def test_every_text_comes_through(contents: list[str], cuts: list[int]) -> None:
     assert exchange.token_events == sum(map(bool, contents))
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=400), statuses, st.booleans())
 def test_random_bytes_are_a_failure_told(body: bytes, status: int, stream: bool) -> None:
     exchange = record([body], status, stream)

@@ -13,7 +13,7 @@ from streams import CUTS, Stream, mutated_bytes, mutated_frames, pieces, singly,
 from soakproof.exchange import Reading
 from soakproof.records import Exchange, Failure, decode, encode
 
-more = settings(deadline=None, max_examples=100)
+more = settings(max_examples=100)
 
 
 def broken_off(body: bytes) -> Exchange:

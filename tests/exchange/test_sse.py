@@ -5,7 +5,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soakproof.sse import LINE_COST, Comment, FrameTooLargeError, ServerSentEvent, SSEReader
@@ -170,14 +170,12 @@ fragments = st.sampled_from(
 bodies = st.lists(fragments | st.binary(max_size=6), max_size=40).map(b"".join)
 
 
-@settings(deadline=None)
 @given(bodies)
 def test_as_the_standard_says(body: bytes) -> None:
     items = [item for item in read(body) if isinstance(item, ServerSentEvent)]
     assert [(i.event, i.data, i.id, dict(i.fields)) for i in items] == plainly(body)
 
 
-@settings(deadline=None)
 @given(bodies, st.lists(st.integers(0, 200), max_size=12), st.integers(1, 120))
 def test_cuts_change_nothing(body: bytes, cuts: list[int], limit: int) -> None:
     at = sorted({0, len(body), *(c for c in cuts if c < len(body))})

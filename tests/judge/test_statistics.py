@@ -47,7 +47,7 @@ def test_identical_arms_have_p_of_one_and_an_empty_arm_has_none() -> None:
 
 
 @given(rates, rates)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_mann_whitney_does_not_care_which_arm_is_first(a: list[float], b: list[float]) -> None:
     assert mann_whitney(a, b) == pytest.approx(mann_whitney(b, a))
     assert 0 < mann_whitney(a, b) <= 1
@@ -77,7 +77,7 @@ def test_five_against_five_has_the_textbook_interval() -> None:
 
 
 @given(rates, rates)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_ratio_lies_in_its_interval_and_turns_over_with_the_arms(a: list[float], b: list[float]) -> None:
     there, back = hodges_lehmann_ratio(a, b), hodges_lehmann_ratio(b, a)
     assert there.low <= there.estimate * (1 + 1e-9)

@@ -13,7 +13,7 @@ from soakproof.records import Exchange, Failure, encode
 from tests.exchange.streams import CUTS, Stream, mutated_bytes, pieces, singly, streams
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-more = settings(deadline=None, max_examples=60)
+more = settings(max_examples=60)
 
 
 def through(received: Iterable[bytes]) -> Exchange:

@@ -51,7 +51,7 @@ def test_a_waiter_killed_as_its_turn_comes_gives_its_permits_back():
     assert gevent.spawn(permits.take, 1).get(timeout=1) == 1
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(widths=st.lists(st.integers(1, 4), max_size=12), total=st.integers(1, 4))
 def test_never_more_than_the_total_and_all_come_to_their_turn(widths: list[int], total: int):
     permits, held, most, served = Permits(total), 0, 0, 0

@@ -37,7 +37,7 @@ def closed(run: Path) -> list[dict]:
 
 def test_a_clean_soak_of_the_testbed(tmp_path: Path):
     """Five kinds, nothing failed, everything accounted for, sealed, exit 0, nothing left behind."""
-    with locust(tmp_path, "--headless", "-t", "30s", "--api-key", "sk-very-secret") as process:
+    with locust(tmp_path, "--headless", "-t", "20s", "--api-key", "sk-very-secret") as process:
         loaded(tmp_path)
         mine = list(children(process).values())
         assert process.wait(120) == 0, output(tmp_path)
@@ -142,7 +142,7 @@ def test_kill_9_of_locust_leaves_nothing_running_and_a_run_that_recovers(
 
 @pytest.mark.parametrize("role", ["engine", "gateway", "watch"])
 def test_kill_9_of_a_server_or_the_watch_ends_in_a_sealed_run_that_says_so(tmp_path: Path, role: str):
-    with locust(tmp_path, "--headless", "-t", "20s") as process:
+    with locust(tmp_path, "--headless", "-t", "12s") as process:
         run = loaded(tmp_path)
         psutil.Process(children(process)[role].pid).kill()
         code = process.wait(120)
@@ -171,7 +171,7 @@ def test_kill_9_of_a_server_or_the_watch_ends_in_a_sealed_run_that_says_so(tmp_p
 
 def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):
     """Users back off while nobody is there: seconds of absence cost few requests."""
-    with locust(tmp_path, "--headless", "-t", "15s", "-u", "4") as process:
+    with locust(tmp_path, "--headless", "-t", "10s", "-u", "4") as process:
         run = loaded(tmp_path)
         children(process)["gateway"].kill()
         process.wait(120)

@@ -196,7 +196,7 @@ def test_a_line_in_the_middle_that_is_no_record_is_told(tmp_path: Path) -> None:
     assert [str(t)[:22] for t in told] == ["line 2 is not a record", "line 3 is not a record"]
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), max_size=5),
     kept=st.floats(0, 1),

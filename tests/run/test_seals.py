@@ -44,7 +44,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sealed(tmp_path_factory.mktemp("original"))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_one_flipped_bit_anywhere_is_found(original: Path, tmp_path: Path, data: st.DataObject) -> None:
     copy = tmp_path / "copy"
@@ -195,7 +195,7 @@ def test_a_file_beside_the_nodes_and_a_folder_in_one_are_found(tmp_path: Path) -
     )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=200))
 def test_a_seal_of_garbage_is_a_problem_and_no_error(original: Path, tmp_path: Path, content: bytes) -> None:
     copy = tmp_path / "copy"

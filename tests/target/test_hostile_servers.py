@@ -86,7 +86,7 @@ def asked(
         return str(error)
 
 
-HOSTILE = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+HOSTILE = settings(max_examples=30, suppress_health_check=list(HealthCheck))
 
 
 @HOSTILE

@@ -23,17 +23,17 @@ class Companions:
         self._long = _LONG + 3 * tick_s
         self._note = note
         self._told: list[str] = []  # what happened to them
-        self._ended: set[str] = set()
+        self.ended: set[str] = set()  # by themselves
         self._heard: Mapping[str, Any] = {}
         self._quiet = 0  # looks since the watch said something new
 
     def look(self, elapsed_s: float) -> None:
         """``elapsed_s`` is how long the load has lasted."""
         for name, process in self._processes.items():
-            if name in self._ended:
+            if name in self.ended:
                 continue
             if not process.alive:
-                self._ended.add(name)
+                self.ended.add(name)
                 self._tell(f"the {name} has ended by itself, {elapsed_s:.0f} s into the load")
                 self._note("child_ended", name=name)
             elif isinstance(process, Watch):

@@ -24,7 +24,7 @@ from soakproof.load.guard import reason_to_end
 from soakproof.load.permits import Permits
 from soakproof.load.progress import progress_line, say
 from soakproof.load.rig import Rig
-from soakproof.load.slots import await_idle_slots
+from soakproof.load.slots import IDLE_WITHIN_S, await_idle_slots
 from soakproof.load.tester import TesterSampler
 from soakproof.plan import Kind, Plan
 from soakproof.watch.launch import Watch
@@ -229,7 +229,8 @@ class Session:
 
     def _finish(self, why: str, reason: str) -> None:
         if not self.trouble:
-            self._recorder.event("final_slots", **await_idle_slots(self._rig.slots, self._clock))
+            within = 0 if "testbed" in self._companions.ended else IDLE_WITHIN_S
+            self._recorder.event("final_slots", **await_idle_slots(self._rig.slots, self._clock, within))
         self._rig.stack.close()
         if self.trouble:
             why, reason = "error", reason or str(self.trouble)

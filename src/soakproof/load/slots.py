@@ -15,6 +15,7 @@ from soakproof.target.asking import Answer, Asking, NoAnswerError
 from soakproof.target.health import backend_of
 
 _WITHIN_S = 5.0
+IDLE_WITHIN_S = 15.0  # at the end of a run
 
 
 class SlotsReader:
@@ -101,7 +102,7 @@ class SlotsReader:
         self._asking.close()
 
 
-def await_idle_slots(reader: SlotsReader, clock: RunClock, within: float = 15.0) -> dict[str, Any]:
+def await_idle_slots(reader: SlotsReader, clock: RunClock, within: float = IDLE_WITHIN_S) -> dict[str, Any]:
     """At the end of a run no slot may work any more: wait for that, and tell what was seen last.
 
     It looks no faster than a wait for a release in prefill, for the same reason.
