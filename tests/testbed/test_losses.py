@@ -72,7 +72,9 @@ def test_lost_when_idle_it_vanishes_and_the_next_requests_bring_one_back(own: Te
     streams = [Connection(own.url).send(chat(ECHO, stream=True)) for _ in range(3)]
     assert [text_of(stream.to_the_end().body) for stream in streams] == ["hello world 12"] * 3
     log = own.log_dir / "engine.log"
-    wait_for(lambda: log.read_text(errors="replace").count("listening on") > 1)  # it is written a little later
+    wait_for(
+        lambda: log.read_text(errors="replace").count("listening on") > 1
+    )  # it is written a little later
     assert log.read_text(errors="replace").count("listening on") == 2  # three requests, one load
 
 

@@ -152,6 +152,7 @@ _ADVICE = {
     "memory": "without it no verdict can be given on memory",
     "psi": "needs Linux with PSI (boot parameter psi=1): waiting for memory is not seen without it",
     "amdgpu": "nothing to do where the model runs on no AMD GPU; in a container, /sys must be the host's",
+    "nvidia": "nothing to do where the model runs on no NVIDIA GPU",
     "slots": "whether a slot is freed after a cancel stays unknown: start llama-server with --slots, "
     "and run on its host",
     "process": "restarts, and growth of the server's memory, stay unseen",

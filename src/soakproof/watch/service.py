@@ -22,6 +22,7 @@ from soakproof.watch.kernel_source import NAME as KERNEL_LOG
 from soakproof.watch.kernel_source import KernelLog, open_kernel_log
 from soakproof.watch.known import Known
 from soakproof.watch.memory import Memory, Pressure
+from soakproof.watch.nvidia import Nvidia
 from soakproof.watch.processes import Processes
 from soakproof.watch.recorder import Recorder
 from soakproof.watch.schedule import Pace, Schedule
@@ -31,14 +32,19 @@ from soakproof.watch.source import Reading, Source, read_bounded, refusal
 Tell = Callable[[Mapping[str, Any]], None]
 
 
-HOST_SOURCES = ("memory", "psi", "amdgpu", "process", KERNEL_LOG)
+HOST_SOURCES = ("memory", "psi", "amdgpu", "nvidia", "process", KERNEL_LOG)
 _ELSEWHERE = "the target runs on another host, and what this one shows is not about it"
 
 
 def make_sources(config: WatchConfig) -> list[tuple[Source, float]]:
     """Every source for this target, with its period in seconds. Of another host there is only HTTP."""
     http, known, often = Http(config), Known(config), config.interval_s
-    host: list[Source] = [Memory(config.proc_root), Pressure(config.proc_root), AmdGpu(config.sys_root)]
+    host: list[Source] = [
+        Memory(config.proc_root),
+        Pressure(config.proc_root),
+        AmdGpu(config.sys_root),
+        Nvidia(config.proc_root),
+    ]
     target: list[Source] = [Processes(config, known)] if config.is_local else []
     target.append(Health(config, http, known))
     if config.is_lemonade:
