@@ -29,6 +29,7 @@ TELLING = {
 # Where a detector fires that no plant can reach: the host's memory and kernel, a process that must not end
 # here, an error of half a run's length.
 ELSEWHERE = {
+    "conditions: settings": "tests/adjudicators/test_conditions.py",
     "functional: exchanges: connect": "tests/load/test_soak.py",
     "memory: available": "tests/adjudicators/test_memory.py",
     "memory: swap": "tests/adjudicators/test_memory.py",
