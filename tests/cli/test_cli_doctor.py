@@ -1,19 +1,26 @@
 """`soakproof doctor`: what it finds of this host, of a healthy target, and of one that will not do."""
 
+import json
 import os
 import shutil
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import get_args
 
 import psutil
 import pytest
 from cli_said import Command
 from misbehaving import SAYS, Server, document, misbehaving
 
+from soakproof.catalog import Catalog
 from soakproof.cli import symptoms
-from soakproof.cli.symptoms import of_host, of_reading, of_runs
+from soakproof.cli.consequences import RESTS_ON, consequences
+from soakproof.cli.doctor import POLICIES
+from soakproof.cli.symptoms import advice, now, of_host, of_runs
+from soakproof.policy import load_policy
+from soakproof.records import SourceState
 from soakproof.watch.source import Reading
 
 
@@ -24,15 +31,18 @@ def server() -> Iterator[Server]:
 
 
 def lines(out: str) -> dict[str, str]:
-    """Subject to its line, advice included."""
+    """Subject or source to its lines, advice included."""
     found: dict[str, str] = {}
     subject = ""
     for line in out.splitlines():
+        words = line.split()
         if line[:8].strip() in ("ok", "limited", "missing"):
             subject = line[9:25].strip()
-            found[subject] = line
-        elif line.startswith(" "):
-            found[subject] += line
+        elif len(words) > 1 and words[1] in get_args(SourceState):
+            subject = words[0]
+        elif not line.startswith(" "):
+            subject = line
+        found[subject] = found.get(subject, "") + line
     return found
 
 
@@ -40,7 +50,7 @@ def test_this_host_alone(soakproof: Command, here: Path) -> None:
     said = soakproof("doctor")
     assert said.code == 0, said.out
     found = lines(said.out)
-    assert {"versions", "processor", "runs", "testbed", "server", "kernel log", "memory"} <= set(found)
+    assert {"versions", "processor", "runs", "testbed", "server", "kernel_log", "memory"} <= set(found)
     for name in ("python 3.", "locust ", "trio ", "soakproof "):
         assert name in found["versions"]
     assert "GiB free" in found["runs"]
@@ -54,8 +64,8 @@ def test_a_target(soakproof: Command, here: Path, server: Server) -> None:
     found = lines(said.out)
     assert f"llamacpp of unknown version at {server.url}" in found["server"]
     assert "tiny, 1 slot of 4,096 tokens" in found["model"]
-    assert found["health"].startswith("ok")
-    assert found["slots"].startswith("ok")
+    assert found["health"].split()[1] == "value"
+    assert found["slots"].split()[1] == "value"
     assert found["model file"].startswith("limited")
 
 
@@ -136,22 +146,58 @@ def test_a_busy_host(monkeypatch: pytest.MonkeyPatch, load: float, state: str) -
 
 
 def test_what_a_source_could_not_tell_comes_with_advice() -> None:
-    symptom = of_reading(Reading("slots", "unsupported", reason="status 501: \x1b[2Jno"))
-    assert symptom.state == "limited"
-    assert symptom.told == "unsupported: status 501: \\x1b[2Jno"
-    assert "--slots" in symptom.advice
-    for source in ("memory", "psi", "amdgpu", "process:front", "health", "live"):
-        assert of_reading(Reading(source, "denied", reason="no")).advice, source
+    reading = Reading("slots", "unsupported", reason="status 501: \x1b[2Jno")
+    assert now(reading) == "status 501: \\x1b[2Jno"
+    assert "--slots" in advice(reading)
+    for source in ("memory", "psi", "amdgpu", "nvidia", "process:front", "health", "live"):
+        assert advice(Reading(source, "denied", reason="no")), source
+        assert not advice(Reading(source)), source
 
 
 def test_a_value_is_told_in_its_unit() -> None:
-    symptom = of_reading(Reading("memory", values={"available_bytes": 3 << 30, "free_bytes": None}))
-    assert (symptom.state, symptom.told) == ("ok", "available 3.00 GiB")
-    symptom = of_reading(Reading("process:backend", values={"pid": 41852, "created": 1795990508.07}))
-    assert symptom.told.startswith("pid 41,852, started 2026-")
+    assert (
+        now(Reading("memory", values={"available_bytes": 3 << 30, "free_bytes": None}))
+        == "available 3.00 GiB"
+    )
+    told = now(Reading("process:backend", values={"pid": 41852, "created": 1795990508.07}))
+    assert told.startswith("pid 41,852, started 2026-")
     pressure = {"memory_some_avg10_percent": 1.5, "memory_some_total_us": 2_500_000}
-    told = of_reading(Reading("psi", values=pressure)).told
+    told = now(Reading("psi", values=pressure))
     assert told == "some waited for memory in the last 10 s 1.5 %, some since the start 2.5 s"
+
+
+def test_what_cannot_be_read_is_told_by_what_it_means_for_a_run(here: Path) -> None:
+    policies = [load_policy(Catalog(here), name) for name in POLICIES]
+    denied = [Reading("kernel_log", "denied"), Reading("slots", "timeout"), Reading("memory")]
+    found = {(c.adjudicator, c.source): c.decides for c in consequences(denied, policies)}
+    assert found == {
+        ("kernel", "kernel_log"): ("release",),
+        ("slots", "slots"): ("release",),
+        ("functional", "slots"): ("release",),
+        ("scheduling", "slots"): ("release",),
+    }
+
+
+def test_one_gpu_that_tells_its_memory_will_do() -> None:
+    assert not list(consequences([Reading("amdgpu", "unsupported"), Reading("nvidia:0")], []))
+    none = consequences([Reading("amdgpu", "unsupported"), Reading("nvidia", "unsupported")], [])
+    assert {c.adjudicator for c in none} == {"memory", "conditions"}
+
+
+def test_every_adjudicator_that_it_names_is_there(here: Path) -> None:
+    named = {adjudicator for rests in RESTS_ON.values() for adjudicator, _ in rests}
+    assert named <= set(Catalog(here).files("adjudicators", ".py"))
+
+
+def test_all_of_it_as_json(soakproof: Command, here: Path, server: Server) -> None:
+    said = soakproof("doctor", "--host", server.url, "--json")
+    assert said.code == 0
+    found = json.loads(said.out)
+    assert found["run_possible"]
+    assert {s["source"]: s["state"] for s in found["sources"]}["slots"] == "value"
+    assert {c["subject"] for c in found["checks"]} >= {"runs", "server", "model"}
+    for one in found["unknown_in_a_run"]:
+        assert set(one) == {"adjudicator", "unknown", "source", "inconclusive_under"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a file without a right to read it")

@@ -140,14 +140,6 @@ def _model_file(target: "Target") -> Symptom:
     return Symptom("limited", "model file", why, advice)
 
 
-_SUBJECTS = {
-    "memory": "memory",
-    "psi": "pressure",
-    "kernel_log": "kernel log",
-    "health": "health",
-    "live": "live",
-    "slots": "slots",
-}
 _ADVICE = {
     "memory": "without it no verdict can be given on memory",
     "psi": "needs Linux with PSI (boot parameter psi=1): waiting for memory is not seen without it",
@@ -161,13 +153,14 @@ _ADVICE = {
 }
 
 
-def of_reading(reading: "Reading") -> Symptom:
-    """What one source of the watch said."""
-    base = reading.source.partition(":")[0]
-    subject = _SUBJECTS.get(reading.source, plain(reading.source, 20))
-    if reading.state == "value":
-        shown = {k: v for k, v in reading.values.items() if v is not None and not isinstance(v, (list, dict))}
-        told = ", ".join(in_words(name, value) for name, value in list(shown.items())[:4])
-        return Symptom("ok", subject, plain(told, 160))
-    told = plain(f"{reading.state}: {reading.reason}", 300)
-    return Symptom("limited", subject, told, _ADVICE.get(base, ""))
+def now(reading: "Reading") -> str:
+    """What a source says now, in words; for one without a value, why."""
+    if reading.state != "value":
+        return plain(reading.reason, 300)
+    shown = {k: v for k, v in reading.values.items() if v is not None and not isinstance(v, (list, dict))}
+    return plain(", ".join(in_words(name, value) for name, value in list(shown.items())[:4]), 160)
+
+
+def advice(reading: "Reading") -> str:
+    """What to do about a source without a value; empty where it has one, or its own words say it."""
+    return "" if reading.state == "value" else _ADVICE.get(reading.source.partition(":")[0], "")
