@@ -47,7 +47,7 @@ class Consequence:
 
 
 def consequences(readings: "Sequence[Reading]", policies: Sequence[Policy]) -> Iterator[Consequence]:
-    """One for each thing that stays unknown. Without a target its sources have no readings, and are left out."""
+    """One for each thing that stays unknown; a source without a reading, as without a target, is left out."""
     states: dict[str, set[str]] = {}
     for reading in readings:
         base = reading.source.partition(":")[0]

@@ -5,6 +5,7 @@ No tool of the vendor is run: those have hung with the driver.
 """
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -50,12 +51,17 @@ class AmdGpu:
             except HungError as error:
                 return [Reading(self.name, "timeout", reason=str(error))]
         if not self._cards:
-            return [Reading(self.name, "unsupported", reason=f"no AMD GPU in {self._folder}")]
+            return [Reading(self.name, "unsupported", reason=self._none_found())]
         readings: list[Reading] = []
         async with trio.open_nursery() as nursery:
             for card, reader in self._cards.items():
                 nursery.start_soon(self._read_card, card, reader, readings)
         return sorted(readings, key=lambda r: r.source)
+
+    def _none_found(self) -> str:
+        if sys.platform != "linux":
+            return "an AMD GPU is seen on Linux only"
+        return f"no AMD GPU in {self._folder}"
 
     def _find(self) -> list[Path]:
         """The cards whose device is AMD's; a card that shows no vendor is none."""

@@ -6,6 +6,7 @@ What was logged before the watch opened it does not count. No lines is not healt
 import contextlib
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from typing import Protocol
@@ -136,6 +137,8 @@ class Journal:
 
 async def open_kernel_log(path: str, journal: Sequence[str] = JOURNAL) -> tuple[KernelLog | None, Reading]:
     """The best log there is and the state of this source; None when the kernel cannot be heard."""
+    if sys.platform != "linux":
+        return None, Reading(NAME, "unsupported", reason="only Linux's kernel log is read")
     try:
         return Kmsg(path), Reading(NAME, values={"via": path})
     except OSError as error:

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from soakproof.watch.portable import find_portable_listener, is_without_proc
 from soakproof.watch.process import find_listener
 from soakproof.watch.source import BlockingReader, HungError
 
@@ -27,10 +28,15 @@ class Listener:
         if self.pid is None and time.monotonic() >= self._next_search:
             self._next_search = time.monotonic() + _EVERY_S
             try:
-                self.pid = await self._reader.run(lambda: find_listener(self._root, self.port))
+                self.pid = await self._reader.run(self._search)
             except (HungError, OSError, ValueError):
                 self.pid = None
         return self.pid or otherwise
+
+    def _search(self) -> int | None:
+        if is_without_proc(self._root):
+            return find_portable_listener(self.port)
+        return find_listener(self._root, self.port)
 
     def lost(self) -> None:
         """The process is gone: search at once, and then every 5 s."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from soakproof.watch.portable import is_without_proc, read_memory
 from soakproof.watch.source import FILES_BOUND_S, BlockingReader, Reading, read_values
 
 _FIELDS = {
@@ -24,11 +25,16 @@ class Memory:
     bound_s = 2 * FILES_BOUND_S
 
     def __init__(self, proc_root: str) -> None:
-        self._file = Path(proc_root) / "meminfo"
+        self._root = Path(proc_root)
         self._reader = BlockingReader()
 
     async def read(self) -> Sequence[Reading]:
-        return [await read_values(self.name, self._reader, lambda: parse_meminfo(self._file.read_text()))]
+        return [await read_values(self.name, self._reader, self._values)]
+
+    def _values(self) -> dict[str, Any]:
+        if is_without_proc(self._root):
+            return read_memory()
+        return parse_meminfo((self._root / "meminfo").read_text())
 
 
 def parse_meminfo(text: str) -> dict[str, Any]:

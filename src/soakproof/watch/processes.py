@@ -11,6 +11,7 @@ import trio
 
 from soakproof.watch.known import MAIN, Known
 from soakproof.watch.listener import Listener
+from soakproof.watch.portable import is_without_proc, read_portable_process
 from soakproof.watch.process import ProcessState, read_boot_time, read_process
 from soakproof.watch.restarts import Restarts
 from soakproof.watch.settings import WatchConfig
@@ -91,6 +92,8 @@ class Processes:
             found += self._told(role, source, pid, state)
 
     def _read(self, pid: int) -> ProcessState | None:
+        if is_without_proc(self._root):
+            return read_portable_process(pid)
         if self._boot_time is None:
             self._boot_time = read_boot_time(self._root)
         return read_process(self._root, pid, self._boot_time)
