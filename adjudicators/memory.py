@@ -1,10 +1,10 @@
 """Memory of the host and its GPUs: floors, ceilings and swap. Growth is judged by growth.py."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, Ranges, finding
-from soakproof.judge.series import Series, gtt, gtt_left, reading, series, silence
+from soakproof.judge.series import Series, gtt, gtt_left, reading, series, silence, vram
 from soakproof.judge.telling import size
 from soakproof.records import Sample
 
@@ -15,27 +15,32 @@ GIB = 2**30
 class Memory(Adjudicator):
     """Did the host's and the GPU's memory stay within the policy's bounds?
 
-    ``floor`` is of the host's available memory, ``gtt_ceiling`` of a GPU's GTT, ``headroom`` of the least
-    that both had left, ``swap_growth`` of the swap in use over its start; a bound of 0 reports without a
-    limit. ``required``: what could not be read makes the run inconclusive.
+    ``floor`` is of the host's available memory, ``gtt_ceiling`` of a GPU's GTT, ``vram_ceiling`` of its own
+    memory, ``headroom`` of the least that host and GTT had left, ``swap_growth`` of the swap in use over its
+    start; a bound of 0 reports without a limit. ``required``: what could not be read makes the run
+    inconclusive.
     """
 
     required: bool = False
     floor: Bytes = Bytes(0)
     gtt_ceiling: Bytes = Bytes(0)
+    vram_ceiling: Bytes = Bytes(0)
     headroom: Bytes = Bytes(0)
     swap_growth: Bytes = Bytes(GIB)
-    ranges = Ranges(floor=(0, 2**50), gtt_ceiling=(0, 2**50), headroom=(0, 2**50), swap_growth=(0, 2**50))
+    ranges = Ranges(
+        floor=(0, 2**50),
+        gtt_ceiling=(0, 2**50),
+        vram_ceiling=(0, 2**50),
+        headroom=(0, 2**50),
+        swap_growth=(0, 2**50),
+    )
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._available(evidence, baseline)
         yield self._swap(evidence)
-        cards = gtt(evidence)
-        if self.gtt_ceiling and not cards:
-            yield self._unread("gtt", evidence.samples.get("amdgpu", ()))
         yield from self._headroom(evidence)
-        for name, used in cards.items():
-            yield self._gtt(name, used) if len(used) else self._unread(f"gtt: {name}", evidence.samples[name])
+        yield from self._pools(evidence, "gtt", gtt(evidence), self.gtt_ceiling)
+        yield from self._pools(evidence, "vram", vram(evidence), self.vram_ceiling)
 
     def _available(self, evidence: Evidence, baseline: Evidence | None) -> Finding:
         samples = evidence.samples.get("memory", ())
@@ -110,31 +115,44 @@ class Memory(Adjudicator):
             fault="host" if not shaped and outcome is Outcome.FAIL else "",
         )
 
-    def _gtt(self, name: str, used: Series) -> Finding:
+    def _pools(
+        self, evidence: Evidence, pool: str, cards: Mapping[str, Series], ceiling: float
+    ) -> Iterable[Finding]:
+        """The most that was in use of one kind of GPU memory, on each card that tells it."""
+        told = {name: used for name, used in cards.items() if len(used)}
+        for name, used in told.items():
+            yield self._most(pool, name, used, ceiling)
+        for name in sorted(cards.keys() - told.keys()) if pool == "gtt" or ceiling else ():
+            yield self._unread(f"{pool}: {name}", evidence.samples[name], bool(ceiling))
+        if ceiling and not cards:
+            gpus = [*evidence.samples.get("amdgpu", ()), *evidence.samples.get("nvidia", ())]
+            yield self._unread(pool, gpus, True)
+
+    def _most(self, pool: str, name: str, used: Series, ceiling: float) -> Finding:
         most = max(used.values)
         at = used.times[used.values.index(most)]
-        over = bool(self.gtt_ceiling) and most > self.gtt_ceiling
+        over = bool(ceiling) and most > ceiling
         return finding(
             self,
-            f"gtt: {name}",
+            f"{pool}: {name}",
             Outcome.FAIL if over else Outcome.PASS,
-            f"Never over {size(most)} of GTT, at {at:.0f} s.",
-            figures=(_figure("most GTT", most, len(used)),),
-            limit=f"at most {size(self.gtt_ceiling)}" if self.gtt_ceiling else "",
-            limit_source="policy" if self.gtt_ceiling else "",
+            f"Never over {size(most)} of {pool.upper()}, at {at:.0f} s.",
+            figures=(_figure(f"most {pool.upper()}", most, len(used)),),
+            limit=f"at most {size(ceiling)}" if ceiling else "",
+            limit_source="policy" if ceiling else "",
             span=(at, at),
-            critical=bool(self.gtt_ceiling),
+            critical=bool(ceiling),
             fault="host" if over else "",
         )
 
-    def _unread(self, subject: str, samples: Sequence[Sample]) -> Finding:
+    def _unread(self, subject: str, samples: Sequence[Sample], limited: bool = False) -> Finding:
         return finding(
             self,
             subject,
             Outcome.INCONCLUSIVE,
             f"It could not be read ({silence(samples) or 'no sample'}).",
             limit_source="policy" if self.required else "",
-            critical=self.required or (subject == "gtt" and bool(self.gtt_ceiling)),
+            critical=self.required or limited,
         )
 
 

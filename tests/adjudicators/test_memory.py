@@ -50,6 +50,24 @@ def test_swap_that_grows_fails_and_swap_that_was_in_use_before_does_not() -> Non
     assert adjudicate("memory", evidence(steady))["swap"].outcome is Outcome.PASS
 
 
+@pytest.mark.parametrize("card", ["amdgpu:card0", "nvidia:0"])
+def test_vram_over_the_ceiling_fails(card: str) -> None:
+    run = evidence(host(), trace(card, 60, vram_used_bytes=21 * GIB, vram_total_bytes=24 * GIB))
+    assert adjudicate("memory", run, vram_ceiling="22 GiB")[f"vram: {card}"].outcome is Outcome.PASS
+    over = adjudicate("memory", run, vram_ceiling="20 GiB")[f"vram: {card}"]
+    assert (over.outcome, over.critical, over.fault) == (Outcome.FAIL, True, "host")
+    assert not adjudicate("memory", run)[f"vram: {card}"].critical
+
+
+def test_a_vram_ceiling_without_a_gpu_that_tells_is_inconclusive() -> None:
+    silent = trace("nvidia:0", 60, vram_used_bytes=None, busy_percent=90)
+    for run in (evidence(host()), evidence(host(), silent)):
+        (found,) = [
+            f for f in adjudicate("memory", run, vram_ceiling="20 GiB").values() if "vram" in f.subject
+        ]
+        assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, True)
+
+
 def test_gtt_over_the_ceiling_fails() -> None:
     gtt = trace("amdgpu:card1", 60, gtt_used_bytes=70.91 * GIB, gtt_total_bytes=96 * GIB)
     run = evidence(host(), gtt)

@@ -90,6 +90,11 @@ def gtt(evidence: Evidence) -> dict[str, Series]:
     return _of_cards(evidence, reading("gtt_used_bytes"))
 
 
+def vram(evidence: Evidence) -> dict[str, Series]:
+    """Memory of its own in use on each GPU, AMD's and NVIDIA's, in bytes, by the name of its source."""
+    return _of_cards(evidence, reading("vram_used_bytes"), ("amdgpu:", "nvidia:"))
+
+
 def gtt_left(evidence: Evidence) -> dict[str, Series]:
     """GTT that each GPU may still take, in bytes, by the name of its source."""
     total, used = reading("gtt_total_bytes"), reading("gtt_used_bytes")
@@ -101,8 +106,10 @@ def gtt_left(evidence: Evidence) -> dict[str, Series]:
     return _of_cards(evidence, left)
 
 
-def _of_cards(evidence: Evidence, value: Callable[[Sample], float | None]) -> dict[str, Series]:
-    names = sorted(name for name in evidence.samples if name.startswith("amdgpu:"))
+def _of_cards(
+    evidence: Evidence, value: Callable[[Sample], float | None], kinds: tuple[str, ...] = ("amdgpu:",)
+) -> dict[str, Series]:
+    names = sorted(name for name in evidence.samples if name.startswith(kinds))
     return {name: series(evidence.samples[name], value) for name in names}
 
 
