@@ -23,6 +23,7 @@ from soakproof.judge.watched import absence, ending, interval_s, readings, seen_
 from soakproof.records import Sample
 
 ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on change only
+ASIDE = ("cpu", "thermal", "cgroup", "gpu_memory")  # they explain, and no verdict rests on them alone
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,9 @@ class Coverage(Adjudicator):
     ``decks`` is how often each kind's count of the mix must have been completed; one iteration of each kind
     is wanted in any case. ``samples`` is the share of the watch's ticks, and of the readings of each source
     that it could see at all, that must be there. ``required`` adds sources that it must have been able to
-    see; a name also stands for those that it begins: ``process:backend`` for ``process:backend-2``.
+    see; a name also stands for those that it begins: ``process:backend`` for ``process:backend-2``. Sources
+    that only explain (processor, temperatures, control groups, GPU memory of processes) are told and decide
+    nothing unless they are named there.
     """
 
     decks: int = 1
@@ -149,6 +152,7 @@ class Coverage(Adjudicator):
             ),
             limit=f"{self.samples:.0%} of one each {interval_s(evidence, name):g} s",
             limit_source="policy, plan",
+            critical=not _is_any_of(name, ASIDE) or _is_any_of(name, self.required),
         )
 
     def _never(self, evidence: Evidence, name: str) -> Finding:
@@ -208,6 +212,10 @@ def _lasted(evidence: Evidence) -> float | None:
 def _is_of(source: str, name: str) -> bool:
     """Whether a policy's name stands for a source: it is it, or begins it."""
     return source == name or source.startswith((f"{name}:", f"{name}-"))
+
+
+def _is_any_of(source: str, names: Iterable[str]) -> bool:
+    return any(_is_of(source, name) for name in names)
 
 
 def _named(evidence: Evidence, name: str) -> list[Sample]:

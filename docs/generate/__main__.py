@@ -15,6 +15,7 @@ import evidence
 import failing
 import judging
 import plans
+import watching
 
 from soakproof.catalog import Catalog, bundled
 
@@ -36,6 +37,7 @@ def reference() -> Iterator[str]:
         judging.section(),
         judging.adjudicators(catalog),
         evidence.section(),
+        watching.section(),
         evidence.failures(),
         evidence.exit_codes(),
         evidence.environment(),

@@ -271,3 +271,28 @@ def test_a_watch_that_was_there_passes_with_nothing_required(had) -> None:
 def test_an_unknown_plan_is_inconclusive() -> None:
     found = adjudicate("coverage", evidence(run={"plan": {}}))
     assert {f.outcome for f in found.values()} == {Outcome.INCONCLUSIVE}
+
+
+def test_a_source_is_due_as_often_as_the_watch_said_it_would_be() -> None:
+    slow = trace("thermal", 60.0, every=5, hottest_celsius=50)
+    found = adjudicate("coverage", full(event("watch_started", 0.0, periods_s={"thermal": 5.0}), slow))
+    assert found["source thermal"].outcome is Outcome.INCONCLUSIVE  # the first word counts, and was another
+    started = event("watch_started", 0.0, periods_s={"thermal": 5.0})
+    records = [started, *watched()[1:], *slow]
+    found = adjudicate("coverage", evidence(done("json", 10), done("prose", 3), records, plan=KINDS))
+    assert found["source thermal"].outcome is Outcome.PASS
+    assert found["source thermal"].answer == "12 readings with a value of 12 due."
+
+
+@pytest.mark.parametrize(("required", "critical"), [((), False), (("memory", "cpu"), True)])
+def test_a_source_that_only_explains_decides_only_where_it_is_required(required, critical) -> None:
+    few = trace("cpu", 60.0, every=20, busy_percent=3)
+    found = adjudicate("coverage", full(few), required=required)["source cpu"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, critical)
+
+
+def test_what_is_read_of_a_process_is_due_while_it_is_there() -> None:
+    gone = event("vanished", 20.0, role="backend", pid=5)
+    before = trace("gpu_memory:backend", 20.0, gtt_bytes=1)
+    found = adjudicate("coverage", full(gone, before))
+    assert found["source gpu_memory:backend"].answer.startswith("20 readings with a value of 20 due")

@@ -12,7 +12,7 @@ import pytest
 import trio
 from caseinputs import INPUTS
 
-from soakproof.watch.amdgpu import AmdGpu
+from soakproof.watch.amdgpu import AmdGpu, active_profile
 from soakproof.watch.memory import Memory, Pressure, parse_meminfo, parse_pressure
 from soakproof.watch.source import BlockingReader, HungError, Reading, Source, read_bounded, refusal
 
@@ -94,7 +94,30 @@ def test_an_amd_gpu_and_only_that() -> None:
         "temperature_celsius": 61.0,
         "gpu_clock_hz": 2900000000,
         "memory_clock_hz": None,
+        "edge_celsius": 61.0,
+        "junction_celsius": None,
+        "vram_celsius": None,
+        "performance_level": "auto",
+        "power_profile": None,
     }
+
+
+def test_a_card_of_its_own() -> None:
+    (reading,) = read(AmdGpu(f"{HERE}/trees/navi31/sys"))
+    values = reading.values
+    assert (reading.source, reading.state, reading.reason) == ("amdgpu:card0", "value", "")
+    assert (values["vram_used_bytes"], values["memory_clock_hz"]) == (20937965568, 1249000000)
+    assert (values["edge_celsius"], values["junction_celsius"], values["vram_celsius"]) == (62.0, 84.0, 78.0)
+    assert (values["performance_level"], values["power_profile"]) == ("auto", "COMPUTE")
+
+
+def test_the_profile_with_the_star() -> None:
+    assert active_profile(" 0 BOOTUP_DEFAULT*\n 1 3D_FULL_SCREEN\n") == "BOOTUP_DEFAULT"
+    columns = "     0 BOOTUP_DEFAULT  1 3D_FULL_SCREEN* 5 COMPUTE       "
+    assert active_profile(columns) == "3D_FULL_SCREEN"
+    assert active_profile("  4             VR :\n  5        COMPUTE*:\n") == "COMPUTE"
+    assert active_profile("5 COMPUTE       * 6 CUSTOM          ") == "COMPUTE"
+    assert active_profile("") is None
 
 
 @pytest.mark.parametrize("root", [f"{NONE}/sys", "/nonexistent"])

@@ -14,6 +14,9 @@ _WORDS: Mapping[str, str] = {
 _UNITS: Mapping[str, Callable[[float], str]] = {
     "bytes": lambda value: f"{value / _GIB:.2f} GiB",
     "percent": lambda value: f"{value:g} %",
+    "celsius": lambda value: f"{value:g} °C",
+    "watts": lambda value: f"{value:.3g} W",
+    "hz": lambda value: f"{value / 1e9:.2f} GHz",
     "us": lambda value: f"{value / 1e6:,.1f} s",
     "ms": lambda value: f"{value / 1e3:,.3g} s",
     "s": lambda value: f"{value:,.3g} s",

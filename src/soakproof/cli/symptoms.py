@@ -143,6 +143,11 @@ def _model_file(target: "Target") -> Symptom:
 _ADVICE = {
     "memory": "without it no verdict can be given on memory",
     "psi": "needs Linux with PSI (boot parameter psi=1): waiting for memory is not seen without it",
+    "cpu": "how busy the host was, and its clocks, are not seen",
+    "thermal": "nothing to do in a virtual machine; in a container, /sys must be the host's",
+    "gpu": "memory of this GPU is not watched; nothing to do where the model does not run on it",
+    "cgroup": "a limit on memory or processor below the host's own is not seen",
+    "gpu_memory": "nothing to do where the model runs on no GPU; else watch as the server's user or as root",
     "amdgpu": "nothing to do where the model runs on no AMD GPU; in a container, /sys must be the host's",
     "nvidia": "nothing to do where the model runs on no NVIDIA GPU",
     "slots": "whether a slot is freed after a cancel stays unknown: start llama-server with --slots, "

@@ -12,6 +12,7 @@ from soakproof.plain import plain
 from soakproof.records import Event, Sample
 
 NODE = "watch"
+_OF_PROCESSES = ("process:", "gpu_memory:", "cgroup:")  # sources of one process each
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,12 @@ def wanted(due: int, share: float) -> float:
 
 
 def interval_s(evidence: Evidence, source: str) -> float:
-    """Seconds between two readings, as the plan says."""
+    """Seconds between two readings, as the watch told at its start; else as the plan says."""
+    told = _started(evidence)
+    periods = told.details.get("periods_s") if told else None
+    period = number(periods.get(source.partition(":")[0])) if isinstance(periods, Mapping) else None
+    if period:
+        return period
     watch: Mapping[str, Any] = evidence.plan.get("watch") or {}
     key, default = ("slots_every_s", 2.5) if source == "slots" else ("interval_s", 1.0)
     return float(watch.get(key) or default)
@@ -46,7 +52,7 @@ def interval_s(evidence: Evidence, source: str) -> float:
 def absence(evidence: Evidence, share: float) -> str:
     """What part of the load the watch did not see, in words; empty when it saw all of it."""
     start, end = load_span(evidence)
-    started = next((e for e in evidence.events if e.what == "watch_started"), None)
+    started = _started(evidence)
     ended = ending(evidence)
     if end is None:
         return "when the load ended is not known"
@@ -61,6 +67,10 @@ def absence(evidence: Evidence, share: float) -> str:
         why = plain(ended.details.get("reason") or "no reason told", 80)
         return f"it ended {(end - ended.t_ns) / NS:.1f} s before the load's end ({why})"
     return _missed_ticks(ended, share)
+
+
+def _started(evidence: Evidence) -> Event | None:
+    return next((e for e in evidence.events if e.what == "watch_started"), None)
 
 
 def ending(evidence: Evidence) -> Event | None:
@@ -101,7 +111,7 @@ def readings(evidence: Evidence, source: str) -> Readings:
     all_of_it = evidence.samples.get(source, ())
     good_ns = [s.due_ns for s in all_of_it if s.state == "value"]
     away: list[tuple[int, int]] = []
-    if source.startswith("process:") and end is not None:
+    if source.startswith(_OF_PROCESSES) and end is not None:
         away = [(start, min(good_ns, default=end)), *_between_processes(evidence, source, good_ns, end)]
     during = [s for s in all_of_it if start <= s.due_ns and (end is None or s.due_ns <= end)]
     times = sorted({s.due_ns for s in during if s.state == "value"})
@@ -117,7 +127,7 @@ def readings(evidence: Evidence, source: str) -> Readings:
 def _between_processes(
     evidence: Evidence, source: str, good_ns: Sequence[int], end: int
 ) -> Iterable[tuple[int, int]]:
-    role = source.removeprefix("process:")
+    role = source.partition(":")[2]
     for event in evidence.events:
         if event.what == "vanished" and event.details.get("role") == role:
             yield event.t_ns, min((t for t in good_ns if t > event.t_ns), default=end)

@@ -6,12 +6,14 @@ No tool of the vendor is run: those have hung with the driver.
 
 import re
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import trio
 
+from soakproof.watch.files import Files
 from soakproof.watch.source import FILES_BOUND_S, BlockingReader, HungError, Reading, refusal
 
 _AMD = "0x1002"
@@ -31,10 +33,18 @@ _SENSORS: tuple[tuple[str, tuple[str, ...], float], ...] = (
     ("gpu_clock_hz", ("freq1_input",), 1),
     ("memory_clock_hz", ("freq2_input",), 1),
 )
+_TEMPERATURES = {"edge": "edge_celsius", "junction": "junction_celsius", "mem": "vram_celsius"}
+_TEMPERATURES_LIMIT = 8
+_SETTINGS_EVERY_S = 30.0  # the driver asks the card's firmware for each of its profiles
+# A line or a column a profile, the active one with a star: "  5        COMPUTE*:" or "5 COMPUTE       * ".
+_ACTIVE = re.compile(r"\b\d+[ \t]+(\w+)[ \t]*\*")
 
 
 class AmdGpu:
-    """``amdgpu:<card>`` for each card; ``amdgpu`` alone says that there is none, or why none was found."""
+    """``amdgpu:<card>``: {gtt_used_bytes, gtt_total_bytes, vram_used_bytes, vram_total_bytes, busy_percent,
+    power_watts, temperature_celsius, gpu_clock_hz, performance_level, power_profile, …}; ``amdgpu`` alone
+    says that there is none, or why none was found.
+    """
 
     name = "amdgpu"
     bound_s = 3 * FILES_BOUND_S
@@ -42,20 +52,21 @@ class AmdGpu:
     def __init__(self, sys_root: str) -> None:
         self._folder = Path(sys_root) / "class" / "drm"
         self._finder = BlockingReader()
-        self._cards: dict[Path, BlockingReader] | None = None
+        self._cards: dict[Path, tuple[BlockingReader, CardSettings]] | None = None
 
     async def read(self) -> Sequence[Reading]:
         if self._cards is None:
             try:
-                self._cards = {card: BlockingReader() for card in await self._finder.run(self._find)}
+                cards = await self._finder.run(self._find)
             except HungError as error:
                 return [Reading(self.name, "timeout", reason=str(error))]
+            self._cards = {card: (BlockingReader(), CardSettings(card / "device")) for card in cards}
         if not self._cards:
             return [Reading(self.name, "unsupported", reason=self._none_found())]
         readings: list[Reading] = []
         async with trio.open_nursery() as nursery:
-            for card, reader in self._cards.items():
-                nursery.start_soon(self._read_card, card, reader, readings)
+            for card, (reader, settings) in self._cards.items():
+                nursery.start_soon(self._read_card, card, reader, settings, readings)
         return sorted(readings, key=lambda r: r.source)
 
     def _none_found(self) -> str:
@@ -68,10 +79,12 @@ class AmdGpu:
         cards = self._folder.iterdir() if self._folder.is_dir() else ()
         return [card for card in sorted(cards) if _CARD.fullmatch(card.name) and _vendor(card) == _AMD]
 
-    async def _read_card(self, card: Path, reader: BlockingReader, readings: list[Reading]) -> None:
+    async def _read_card(
+        self, card: Path, reader: BlockingReader, settings: "CardSettings", readings: list[Reading]
+    ) -> None:
         source, found = f"{self.name}:{card.name}", CardValues()
         try:
-            await reader.run(lambda: found.fill(card / "device"))
+            await reader.run(lambda: found.fill(card / "device", settings))
         except HungError as error:
             values = dict(found.values)  # the thread that was left behind may still add to it
             readings.append(Reading(source, "timeout", values, f"{found.reading or 'the card'}: {error}"))
@@ -95,13 +108,25 @@ class CardValues:
         self._failed: OSError | None = None  # why the first primary value is missing
         self._refused: list[str] = []
 
-    def fill(self, device: Path) -> None:
+    def fill(self, device: Path, settings: "CardSettings") -> None:
         """Read every file; blocking."""
         for name, file in _DEVICE_FILES.items():
             self._read(name, [device / file], 1)
         hwmon = next(iter(sorted((device / "hwmon").glob("hwmon*"))), device / "hwmon")
         for name, files, scale in _SENSORS:
             self._read(name, [hwmon / file for file in files], scale)
+        self._temperatures(hwmon)
+        self.reading = "settings"
+        self.values |= settings.read()
+
+    def _temperatures(self, hwmon: Path) -> None:
+        """Those with a label; an integrated GPU has only the one at its edge."""
+        self.values |= dict.fromkeys(_TEMPERATURES.values())
+        for label in sorted(hwmon.glob("temp*_label"))[:_TEMPERATURES_LIMIT]:
+            self.reading = label.name
+            name = _TEMPERATURES.get(Files().text(label) or "")
+            if name:
+                self._read(name, [hwmon / label.name.replace("_label", "_input")], 1e-3)
 
     def _read(self, name: str, files: Sequence[Path], scale: float) -> None:
         for file in files:
@@ -128,3 +153,31 @@ class CardValues:
             return Reading(source, "value", self.values, refused)
         state, reason = refusal(self._failed) if self._failed else ("error", refused)
         return Reading(source, state, self.values, reason)
+
+
+class CardSettings:
+    """How a card is told to run: performance level and power profile. Looked up anew every 30 s."""
+
+    def __init__(self, device: Path) -> None:
+        self._device = device
+        self._values: dict[str, str | None] = {}
+        self._due = 0.0
+
+    def read(self) -> dict[str, str | None]:
+        """None for what the driver does not show. Blocking."""
+        if time.monotonic() >= self._due:
+            files = Files()
+            level = files.text(self._device / "power_dpm_force_performance_level")
+            profiles = files.text(self._device / "pp_power_profile_mode")
+            self._values = {
+                "performance_level": (level or "")[:40] or None,
+                "power_profile": active_profile(profiles or ""),
+            }
+            self._due = time.monotonic() + _SETTINGS_EVERY_S
+        return self._values
+
+
+def active_profile(text: str) -> str | None:
+    """The name of the profile with the star, such as COMPUTE."""
+    found = _ACTIVE.search(text)
+    return found[1][:40] if found else None

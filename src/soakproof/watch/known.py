@@ -28,6 +28,7 @@ class Known:
         self._model = config.target.get("model_resolved")
         self._roles: dict[str | None, str] = {}
         self.backends: tuple[Backend, ...] = ()
+        self.processes: dict[str, int] = {}  # pids of those that were seen last, by role
         self._begin(config)
 
     def _begin(self, config: WatchConfig) -> None:

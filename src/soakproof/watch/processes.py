@@ -102,7 +102,9 @@ class Processes:
         self, role: str, source: str, pid: int, state: ProcessState | None
     ) -> list[Reading | Happening]:
         if state is not None:
+            self._known.processes[role] = pid
             return [*self._restarts.seen(role, state), Reading(source, "value", state.values, state.reason)]
+        self._known.processes.pop(role, None)
         if role == self._role:
             self._listener.lost()
         happened = self._restarts.missing(role, pid)

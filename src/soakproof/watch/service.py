@@ -13,9 +13,12 @@ from soakproof.clock import NS, RunClock, nanoseconds, seconds
 from soakproof.run import NodeWriter
 from soakproof.watch.amdgpu import AmdGpu
 from soakproof.watch.backend_slots import BackendSlots
+from soakproof.watch.cgroup import Cgroup
 from soakproof.watch.clock_steps import ClockSteps
+from soakproof.watch.cpu import Cpu
 from soakproof.watch.ending import Ending
 from soakproof.watch.flushing import EVERY_S, Flusher
+from soakproof.watch.gpu_memory import GpuMemory
 from soakproof.watch.health import Health, Live
 from soakproof.watch.http import Http
 from soakproof.watch.kernel_source import NAME as KERNEL_LOG
@@ -23,35 +26,64 @@ from soakproof.watch.kernel_source import KernelLog, open_kernel_log
 from soakproof.watch.known import Known
 from soakproof.watch.memory import Memory, Pressure
 from soakproof.watch.nvidia import Nvidia
+from soakproof.watch.other_gpus import OtherGpus
 from soakproof.watch.processes import Processes
 from soakproof.watch.recorder import Recorder
 from soakproof.watch.schedule import Pace, Schedule
 from soakproof.watch.settings import WatchConfig
 from soakproof.watch.source import Reading, Source, read_bounded, refusal
+from soakproof.watch.thermal import Thermal
 
 Tell = Callable[[Mapping[str, Any]], None]
 
 
-HOST_SOURCES = ("memory", "psi", "amdgpu", "nvidia", "process", KERNEL_LOG)
+HOST_SOURCES = (
+    "memory",
+    "psi",
+    "cpu",
+    "thermal",
+    "amdgpu",
+    "nvidia",
+    "gpu",
+    "cgroup",
+    "process",
+    "gpu_memory",
+    KERNEL_LOG,
+)
+SLOWLY_S = 5.0  # the least for what changes slowly, or costs more to ask
+_RARELY_S = 30.0
 _ELSEWHERE = "the target runs on another host, and what this one shows is not about it"
 
 
 def make_sources(config: WatchConfig) -> list[tuple[Source, float]]:
     """Every source for this target, with its period in seconds. Of another host there is only HTTP."""
-    http, known, often = Http(config), Known(config), config.interval_s
-    host: list[Source] = [
-        Memory(config.proc_root),
-        Pressure(config.proc_root),
-        AmdGpu(config.sys_root),
-        Nvidia(config.proc_root),
+    http, known = Http(config), Known(config)
+    often, slowly = config.interval_s, max(config.interval_s, SLOWLY_S)
+    host: list[tuple[Source, float]] = [
+        (Memory(config.proc_root), often),
+        (Pressure(config.proc_root), often),
+        (Cpu(config.proc_root, config.sys_root), often),
+        (Thermal(config.sys_root), slowly),
+        (AmdGpu(config.sys_root), often),
+        (Nvidia(config.proc_root), often),
+        (OtherGpus(config.sys_root), _RARELY_S),
     ]
-    target: list[Source] = [Processes(config, known)] if config.is_local else []
-    target.append(Health(config, http, known))
-    if config.is_lemonade:
-        target.append(Live(config, http))
-    chosen = [*(host if config.is_local else ()), *(target if config.base_url else ())]
-    slots = [(BackendSlots(config, http, known), config.slots_every_s)] if config.base_url else []
-    return [*((source, often) for source in chosen), *slots]
+    processes: list[tuple[Source, float]] = [
+        (Processes(config, known), often),
+        (GpuMemory(config.proc_root, known), slowly),
+    ]
+    server: list[tuple[Source, float]] = [
+        *(processes if config.is_local else ()),
+        (Health(config, http, known), often),
+        *([(Live(config, http), often)] if config.is_lemonade else ()),
+        (BackendSlots(config, http, known), config.slots_every_s),
+    ]
+    groups = (Cgroup(config.proc_root, config.sys_root, known), slowly)  # of the processes that were found
+    return [
+        *(host if config.is_local else ()),
+        *(server if config.base_url else ()),
+        *([groups] if config.is_local else ()),
+    ]
 
 
 class Service:
@@ -68,7 +100,9 @@ class Service:
     async def run(self, ending: Ending) -> None:
         """Until there is a reason to end. Raises RecorderError, in a group, when writing fails."""
         log, state = await self._open_kernel_log()
-        self._recorder.event("watch_started", self._beginning(state))
+        sources = make_sources(self._config)
+        periods_s = {source.name: period for source, period in sources}
+        self._recorder.event("watch_started", self._beginning(state) | {"periods_s": periods_s})
         self._recorder.state_of(state)
         for name in HOST_SOURCES if not self._config.is_local else ():
             self._recorder.state_of(Reading(name, "unsupported", reason=_ELSEWHERE))
@@ -77,7 +111,7 @@ class Service:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._beat, beat)
             nursery.start_soon(self._flush)
-            for source, period in make_sources(self._config):
+            for source, period in sources:
                 self._paces[source.name] = self._pace(start, period)
                 nursery.start_soon(self._follow, source, self._paces[source.name])
             if log:

@@ -96,8 +96,16 @@ class BlockingReader:
 
 async def read_values(name: str, reader: BlockingReader, read: Callable[[], dict[str, Any]]) -> Reading:
     """A reading of the values that a blocking ``read`` returns; its OSError or ValueError is the reason."""
+    return await read_noted(name, reader, lambda: (read(), ""))
+
+
+async def read_noted(
+    name: str, reader: BlockingReader, read: Callable[[], tuple[dict[str, Any], str]]
+) -> Reading:
+    """The same for a ``read`` that returns what it could not find out, too: values and a reason."""
     try:
-        return Reading(name, values=await reader.run(read))
+        values, reason = await reader.run(read)
+        return Reading(name, values=values, reason=reason[:REASON_LIMIT])
     except HungError as error:
         return Reading(name, "timeout", reason=str(error))
     except OSError as error:

@@ -1,0 +1,53 @@
+"""Small files of /proc and /sys, read one by one: what refuses is None, and why is remembered."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+FILE_LIMIT = 1 << 20  # characters of one file; a recorded tree may hold anything
+_NUMBER = re.compile(r"\d+")
+
+
+def read_text(file: Path) -> str:
+    """The beginning of a file, up to the limit. Raises OSError."""
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        return opened.read(FILE_LIMIT)
+
+
+class Files:
+    """One pass over several files. Blocking."""
+
+    def __init__(self) -> None:
+        self._refused: dict[str, str] = {}  # by file name, the first reason of each
+
+    @property
+    def reason(self) -> str:
+        """What could not be read and why, once for files of the same name."""
+        return "; ".join(f"{name}: {why}" for name, why in self._refused.items())
+
+    def text(self, file: Path) -> str | None:
+        """What it says without the white space around it; None where that cannot be read."""
+        try:
+            return read_text(file).strip()
+        except OSError as error:
+            self.refuse(file.name, error.strerror or str(error))
+            return None
+
+    def number(self, file: Path) -> int | None:
+        """The whole number that it holds; None where it holds none."""
+        text = self.text(file)
+        if text is None:
+            return None
+        try:
+            return int(text)
+        except ValueError:
+            self.refuse(file.name, f"expected a number, found {text[:40]!r}")
+            return None
+
+    def refuse(self, name: str, why: str) -> None:
+        self._refused.setdefault(name, why)
+
+
+def numbered(paths: Iterable[Path]) -> list[Path]:
+    """In the order of the numbers in their names: cpu2 before cpu10."""
+    return sorted(paths, key=lambda path: [int(number) for number in _NUMBER.findall(path.name)])
