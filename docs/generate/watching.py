@@ -18,6 +18,6 @@ def section() -> Iterator[str]:
     yield "not be read; `reason` says why. How often is told for a Lemonade here, watched once a second."
     rows = [
         (code(source.name), f"{period:g} s", whole(type(source)))
-        for source, period in make_sources(WatchConfig(target=_TARGET))
+        for source, period in make_sources(WatchConfig(target=_TARGET, server_logs=("lemonade.log",)))
     ]
     yield from table(("source", "each", "what it tells"), rows)

@@ -7,6 +7,7 @@ from soakproof.catalog import Catalog, bundled
 from soakproof.failures import KINDS
 from soakproof.reading.oddities import ODDITIES
 from soakproof.records import Failure
+from soakproof.watch.server_catalogue import load_server_catalogue
 from tests.load.soaks import ROOT
 
 # Adjudicators of the run itself: how much of it there was, whether it is whole, whether the tester kept up.
@@ -22,6 +23,8 @@ TELLING = {
     "kernel: warnings",
     "memory: headroom",
     "protocol: answers",
+    "server_log: log",
+    "server_log: warnings",
     "slots: seeds",
     "slots: slots",
     "slots: strangers",
@@ -34,6 +37,11 @@ ELSEWHERE = {
     "memory: available": "tests/adjudicators/test_memory.py",
     "memory: swap": "tests/adjudicators/test_memory.py",
     "scheduling: wedged": "tests/cases/test_timelines.py",
+    "server_log: backend_lost": "tests/adjudicators/test_server_log.py",
+    "server_log: crash": "tests/adjudicators/test_server_log.py",
+    "server_log: device_error": "tests/adjudicators/test_server_log.py",
+    "server_log: device_lost": "tests/load/test_words_of_the_server.py",
+    "server_log: out_of_memory": "tests/adjudicators/test_server_log.py",
     "slots: gone": "tests/adjudicators/test_slots.py",
     "slots: one slot": "tests/judge/test_placement.py",
     "slots: released": "tests/adjudicators/test_slots.py",
@@ -57,6 +65,12 @@ def failures() -> set[str]:
 def oddities() -> set[str]:
     """Every oddity of the protocol that weighs."""
     return {f"protocol: {name}" for name, odd in ODDITIES.items() if odd.weight != "told"}
+
+
+def said_by_servers() -> set[str]:
+    """Every class of fault that a server's own log can tell of."""
+    signatures = load_server_catalogue().signatures
+    return {f"server_log: {s.fault_class}" for s in signatures if s.severity == "fail"}
 
 
 def subjects() -> set[str]:

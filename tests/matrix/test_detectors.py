@@ -8,7 +8,7 @@ PLANTED = {fires.detector for name in planting.names() for fires in planting.fin
 
 
 def test_every_check_and_every_adjudicator_is_fired_by_a_plant_or_elsewhere():
-    wanted = detectors.checks() | detectors.failures() | detectors.subjects()
+    wanted = detectors.checks() | detectors.failures() | detectors.subjects() | detectors.said_by_servers()
     assert wanted - PLANTED - set(detectors.ELSEWHERE) == set()
 
 

@@ -23,6 +23,7 @@ RESTS_ON: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("scheduling", "requests that wait while a slot is free"),
     ),
     "health": (("slots", "servers that are gone"),),
+    "server_log": (("server_log", "what the server itself says of faults"),),
     "kernel_log": (("kernel", "faults of the GPU, kills for memory"),),
 }
 _GPUS = ("amdgpu", "nvidia")

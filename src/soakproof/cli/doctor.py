@@ -4,7 +4,7 @@ Loads trio and httpx: it looks through the watch's own sources.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import click
 
 from soakproof.catalog import Catalog
 from soakproof.cli.consequences import Consequence, consequences
-from soakproof.cli.options import runs_option, target_options
+from soakproof.cli.options import runs_option, server_options, target_options
 from soakproof.cli.output import say, table, width, working
 from soakproof.cli.symptoms import Symptom, advice, now, of_cache, of_host, of_runs, of_target, of_testbed
 from soakproof.errors import EXIT_FAIL, EXIT_OK, UsageError
@@ -44,9 +44,18 @@ class Examination:
 
 @click.command(short_help="What can be measured here, and what to do about the rest.")
 @target_options
+@server_options
 @runs_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON document.")
-def doctor(host: str | None, model: str | None, api_key: str | None, runs: Path, as_json: bool) -> int:
+def doctor(
+    host: str | None,
+    model: str | None,
+    api_key: str | None,
+    server_log: tuple[Path, ...],
+    server_pid: tuple[int, ...],
+    runs: Path,
+    as_json: bool,
+) -> int:
     """Look at this host, and at a target, as a run would: every source that the watch reads, its state, what
     it says now, what to do where it says nothing, and what a run could then not be judged by. Nothing is
     changed; the target answers one request of one token.
@@ -64,7 +73,8 @@ def doctor(host: str | None, model: str | None, api_key: str | None, runs: Path,
         from soakproof.target.address import split_host  # not above: it comes with httpx
 
         split_host(host)
-    found = _examine(host, model, api_key, runs)
+    named = {"server_logs": tuple(map(str, server_log)), "server_pids": server_pid}
+    found = _examine(host, model, api_key, runs, named)
     if as_json:
         say(json.dumps(_document(found), indent=2, ensure_ascii=True))
     else:
@@ -72,7 +82,9 @@ def doctor(host: str | None, model: str | None, api_key: str | None, runs: Path,
     return EXIT_OK if found.possible else EXIT_FAIL
 
 
-def _examine(host: str | None, model: str | None, api_key: str | None, runs: Path) -> Examination:
+def _examine(
+    host: str | None, model: str | None, api_key: str | None, runs: Path, named: Mapping[str, Any]
+) -> Examination:
     from soakproof.gates.looking import look
     from soakproof.target import Credentials
     from soakproof.watch.settings import WatchConfig
@@ -81,7 +93,7 @@ def _examine(host: str | None, model: str | None, api_key: str | None, runs: Pat
     target, about_target = _examined(host, model, credentials)
     described = target.describe() if target else {}
     with working("reading every source once"):
-        readings = look(WatchConfig(target=described, headers_env=credentials.hand_on()))
+        readings = look(WatchConfig(target=described, headers_env=credentials.hand_on(), **named))
     about_cache = list(of_cache(target, readings)) if target else []
     symptoms = [*of_host(), of_runs(runs), of_testbed(), *about_target, *about_cache]
     policies = [load_policy(Catalog(Path.cwd()), name) for name in POLICIES]

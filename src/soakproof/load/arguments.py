@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import psutil
 from locust import User
 
 from soakproof.errors import EXIT_USAGE, UsageError
@@ -14,7 +15,7 @@ from soakproof.redaction import without_options
 from soakproof.target import Credentials
 
 _SECRET = ("api_key", "web_login", "tls_key")
-_LISTS = ("tags", "exclude_tags")
+_LISTS = ("tags", "exclude_tags", "server_log", "server_pid")
 
 
 def add_arguments(parser: Any, plan: str) -> None:
@@ -59,6 +60,23 @@ def add_arguments(parser: Any, plan: str) -> None:
         metavar="FILE.gguf",
         env_var="LOCUST_TESTBED_MODEL",
         help="another model for the embedded testbed",
+    )
+    group.add_argument(
+        "--server-log",
+        action="append",
+        default=[],
+        metavar="FILE",
+        env_var="LOCUST_SERVER_LOG",
+        help="a file that the server or its backend logs to: faults that it tells of are kept (repeatable)",
+    )
+    group.add_argument(
+        "--server-pid",
+        action="append",
+        default=[],
+        type=int,
+        metavar="PID",
+        env_var="LOCUST_SERVER_PID",
+        help="a process of the server's that is not found by itself, such as one in a container (repeatable)",
     )
     _refuse_early(parser)
 
@@ -107,6 +125,19 @@ def refuse_odd(options: argparse.Namespace) -> None:
         )
 
 
+def refuse_unseen(options: argparse.Namespace) -> None:
+    """Logs and processes that are not there. Raises UsageError."""
+    for log in options.server_log:
+        if not Path(log).is_file():
+            raise UsageError(
+                f"--server-log: there is no file {plain(log, 200)}",
+                "name the file that the server writes its log to, on this host",
+            )
+    for pid in options.server_pid:
+        if pid < 1 or not psutil.pid_exists(pid):
+            raise UsageError(f"--server-pid: no process has the pid {pid}", "look again: pgrep -af llama")
+
+
 def apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
     """The plan's numbers where the user gave none; wide tables only when they are asked for."""
     options.num_users = options.num_users or plan.users
@@ -125,6 +156,8 @@ def wishes(options: argparse.Namespace, host: str | None) -> Wishes:
         runs=Path(options.runs),
         credentials=Credentials.find(options.api_key),
         testbed_model=Path(options.testbed_model) if options.testbed_model else None,
+        server_logs=tuple(str(Path(log).absolute()) for log in options.server_log),
+        server_pids=tuple(options.server_pid),
         arguments=_shown(options),
     )
 

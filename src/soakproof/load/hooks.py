@@ -28,7 +28,7 @@ from locust.html import get_html_report
 
 from soakproof.catalog import Catalog
 from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError, UsageError
-from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, wishes
+from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, refuse_unseen, wishes
 from soakproof.load.ending import recover_command
 from soakproof.load.interrupt import hangup_as_sigterm, sigterm_as_well, to_main_greenlet
 from soakproof.load.progress import say
@@ -84,6 +84,7 @@ class Hooks:
         self.resets_stats = environment.reset_stats
         try:
             refuse_odd(options)
+            refuse_unseen(options)
             self.plan = load_plan(self.catalog, options.plan)
             apply_defaults(options, self.plan)
             make_tasks(self.plan)

@@ -44,6 +44,8 @@ class Wishes:
     runs: Path
     credentials: Credentials
     testbed_model: Path | None
+    server_logs: tuple[str, ...]  # files
+    server_pids: tuple[int, ...]
     arguments: dict[str, Any]  # as run.json shows them, without secrets
 
 
@@ -155,7 +157,8 @@ class _Setup:
             interval_s=float(self.plan.watch.interval),
             slots_every_s=float(self.plan.watch.slots_every),
             target=self.run.document["target"],
-            server_pids=testbed.pids[:1] if testbed else (),
+            server_pids=testbed.pids[:1] if testbed else self.wishes.server_pids,
+            server_logs=(*self.wishes.server_logs, *(map(str, testbed.logs) if testbed else ())),
             headers_env=self.wishes.credentials.hand_on(),
         )
         watch = Watch.start(self.run.path, config, popen=gevent.subprocess.Popen)

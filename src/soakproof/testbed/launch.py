@@ -100,6 +100,11 @@ class Testbed:
         return self.pid, self.backend_pid
 
     @property
+    def logs(self) -> tuple[Path, ...]:
+        """The engine's and the gateway's."""
+        return tuple((self.log_dir / name).absolute() for name in ("engine.log", "gateway.log"))
+
+    @property
     def alive(self) -> bool:
         return self.process.poll() is None
 

@@ -84,14 +84,15 @@ def load_catalogue() -> Catalogue:
     document = json.loads(_FILE.read_text(encoding="utf-8"))
     prefixes = document["prefixes"]
     return Catalogue(
-        signatures=tuple(_signature(entry, prefixes) for entry in document["signatures"]),
+        signatures=tuple(signature_of(entry, prefixes) for entry in document["signatures"]),
         codes=document["codes"],
         names_process=tuple(re.compile(p) for p in document["names_process"]),
         benign=tuple(document["benign"]),
     )
 
 
-def _signature(entry: Mapping[str, Any], prefixes: Mapping[str, str]) -> Signature:
+def signature_of(entry: Mapping[str, Any], prefixes: Mapping[str, str]) -> Signature:
+    """A signature as a catalogue's file has it. ``prefixes`` are what may stand before a pattern, by name."""
     return Signature(
         id=entry["id"],
         what=entry["what"],

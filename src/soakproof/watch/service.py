@@ -30,6 +30,8 @@ from soakproof.watch.other_gpus import OtherGpus
 from soakproof.watch.processes import Processes
 from soakproof.watch.recorder import Recorder
 from soakproof.watch.schedule import Pace, Schedule
+from soakproof.watch.server_log import NAME as SERVER_LOG
+from soakproof.watch.server_log import NOT_NAMED, server_logs
 from soakproof.watch.settings import WatchConfig
 from soakproof.watch.source import Reading, Source, read_bounded, refusal
 from soakproof.watch.thermal import Thermal
@@ -49,6 +51,7 @@ HOST_SOURCES = (
     "process",
     "gpu_memory",
     KERNEL_LOG,
+    SERVER_LOG,
 )
 SLOWLY_S = 5.0  # the least for what changes slowly, or costs more to ask
 _RARELY_S = 30.0
@@ -79,11 +82,21 @@ def make_sources(config: WatchConfig) -> list[tuple[Source, float]]:
         (BackendSlots(config, http, known), config.slots_every_s),
     ]
     groups = (Cgroup(config.proc_root, config.sys_root, known), slowly)  # of the processes that were found
+    logs = [(log, often) for log in server_logs(config.server_logs, config.headers_env)]
     return [
         *(host if config.is_local else ()),
         *(server if config.base_url else ()),
+        *(logs if config.is_local else ()),
         *([groups] if config.is_local else ()),
     ]
+
+
+def unseen(config: WatchConfig) -> list[Reading]:
+    """Sources that there cannot be for this target, and why."""
+    if not config.is_local:
+        return [Reading(name, "unsupported", reason=_ELSEWHERE) for name in HOST_SOURCES]
+    not_named = config.base_url and not config.server_logs
+    return [Reading(SERVER_LOG, "unsupported", reason=NOT_NAMED)] if not_named else []
 
 
 class Service:
@@ -104,8 +117,8 @@ class Service:
         periods_s = {source.name: period for source, period in sources}
         self._recorder.event("watch_started", self._beginning(state) | {"periods_s": periods_s})
         self._recorder.state_of(state)
-        for name in HOST_SOURCES if not self._config.is_local else ():
-            self._recorder.state_of(Reading(name, "unsupported", reason=_ELSEWHERE))
+        for reading in unseen(self._config):
+            self._recorder.state_of(reading)
         start = self._clock.now()
         beat = self._pace(start, self._config.interval_s)
         async with trio.open_nursery() as nursery:

@@ -39,6 +39,7 @@ class WatchConfig:
     slots_every_s: float = 2.5
     target: Mapping[str, Any] = field(default_factory=dict)
     server_pids: tuple[int, ...] = ()  # of the front, where they are known
+    server_logs: tuple[str, ...] = ()  # files that the servers write their own logs to
     proc_root: str = "/proc"
     sys_root: str = "/sys"
     kmsg: str = "/dev/kmsg"
@@ -48,6 +49,7 @@ class WatchConfig:
         known = {key: self.target[key] for key in _TARGET_KEYS if self.target.get(key) is not None}
         object.__setattr__(self, "target", known)
         object.__setattr__(self, "server_pids", tuple(self.server_pids))
+        object.__setattr__(self, "server_logs", tuple(self.server_logs))
         object.__setattr__(self, "slots_every_s", max(self.slots_every_s, LEAST_PAUSE_S))
         object.__setattr__(self, "interval_s", max(self.interval_s, INTERVAL_FLOOR_S))
 
