@@ -11,6 +11,7 @@ from soakproof import __version__
 from soakproof.cli import output
 from soakproof.cli.adjudicate import adjudicate
 from soakproof.cli.doctor import doctor
+from soakproof.cli.guard import guard
 from soakproof.cli.init import init
 from soakproof.cli.plans import plans
 from soakproof.cli.report import report
@@ -54,7 +55,7 @@ def soakproof(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for _command in (adjudicate, report, runs, verify, recover, try_, doctor, testbed, plans, init):
+for _command in (adjudicate, report, runs, verify, recover, try_, doctor, guard, testbed, plans, init):
     soakproof.add_command(_command)
 
 

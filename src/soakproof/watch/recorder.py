@@ -65,11 +65,11 @@ class Recorder:
             Event(node=self._writer.node, t_ns=self._clock.now(), what=what, details={**details})
         )
 
-    def kernel(self, lines: Sequence[tuple[Line, int]]) -> None:
-        """The kernel's own lines among these, and every gap; all on disk when this returns."""
+    def kernel(self, lines: Sequence[tuple[Line, int]], *, sync: bool = True) -> None:
+        """The kernel's own lines among these, and every gap; with ``sync`` all on disk when this returns."""
         events = [e for line, lost in lines if (e := self._kernel_event(line, lost))]
         for event in events:
-            self._writer.write(event, sync=event is events[-1])
+            self._writer.write(event, sync=sync and event is events[-1])
 
     def _kernel_event(self, line: Line, lost: int) -> KernelEvent | None:
         if line.facility not in (KERNEL, None):  # user space can write what it likes there

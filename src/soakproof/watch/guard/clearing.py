@@ -1,0 +1,40 @@
+"""Whether memory is free enough to begin, and whether it came back after the end. Pure."""
+
+from collections.abc import Mapping
+
+from soakproof.watch.guard.limits import Limits, in_words
+
+_SLACK_BYTES = 1 << 29  # other processes, and the kernel's own caches, move that much
+
+
+def not_clear(limits: Limits, clear_to_bytes: int | None, now: Mapping[str, int]) -> str:
+    """Why it is no time to begin, by what is known ``now``; empty when it is.
+
+    Memory that is not known has not cleared to a level that was asked for; else what is not known is clear.
+    """
+    floor = max(clear_to_bytes or 0, limits.available_floor_bytes or 0)
+    available, gtt, vram = (now.get(f"{n}_bytes") for n in ("available", "gtt_used", "vram_used"))
+    if available is None and clear_to_bytes is not None:
+        return f"available memory cannot be read, {in_words(clear_to_bytes)} are wanted"
+    if available is not None and available < floor:
+        return f"{in_words(available)} of memory are available, {in_words(floor)} are wanted"
+    if gtt is not None and limits.gtt_ceiling_bytes is not None and gtt > limits.gtt_ceiling_bytes:
+        return f"{in_words(gtt)} of GTT are used already, more than {in_words(limits.gtt_ceiling_bytes)}"
+    if vram is not None and limits.vram_ceiling_bytes is not None and vram > limits.vram_ceiling_bytes:
+        return f"{in_words(vram)} of VRAM are used already, more than {in_words(limits.vram_ceiling_bytes)}"
+    return ""
+
+
+def not_returned(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[str, ...]:
+    """What did not come back to within half a GiB of what it was before the launch, in words."""
+    told = []
+    for field, what in (("gtt_used_bytes", "GTT"), ("vram_used_bytes", "VRAM")):
+        was, now = before.get(field), after.get(field)
+        if was is not None and now is None:
+            told.append(f"{what} can no longer be read")
+        elif was is not None and now is not None and now > was + _SLACK_BYTES:
+            told.append(f"{in_words(now)} of {what} are used, {in_words(was)} were before the launch")
+    was, now = before.get("available_bytes"), after.get("available_bytes")
+    if was is not None and now is not None and now < was - _SLACK_BYTES:
+        told.append(f"{in_words(now)} of memory are available, {in_words(was)} were before the launch")
+    return tuple(told)

@@ -1,0 +1,158 @@
+"""`soakproof guard`: a backend launched, watched, and ended in time. Linux only; needs no rights of its own.
+
+Before the launch, in this order: no other backend, sources that can be read, memory that is free. Then come
+the record, the child and its self-test, and `guarded` takes over until nothing of the tree is left. What is
+said goes to ``say``; standard output is the command's.
+"""
+
+import shlex
+import shutil
+import signal
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import trio
+
+from soakproof.clock import RunClock
+from soakproof.errors import EXIT_ERROR, SoakproofError, UsageError
+from soakproof.plain import plain
+from soakproof.redaction import without_options
+from soakproof.watch.guard.child import Child, is_supported
+from soakproof.watch.guard.clearing import not_clear
+from soakproof.watch.guard.guarded import Guarded
+from soakproof.watch.guard.kernel import KernelWatch
+from soakproof.watch.guard.limits import Limits
+from soakproof.watch.guard.lookout import Lookout, refused
+from soakproof.watch.guard.measuring import CountGauge, host_gauges
+from soakproof.watch.guard.record import Record
+from soakproof.watch.guard.residents import residents
+
+_PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_LOOK_S = 1.0
+_SHOWN = 200  # characters of a command, and of a reason
+_LISTED = 5  # backends
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be launched, and how it is guarded."""
+
+    command: Sequence[str]
+    limits: Limits
+    runs: Path  # where the record goes
+    clear_to_bytes: int | None = None  # available memory that a launch waits for
+    clear_within_s: float = 60.0
+    grace_s: float = 10.0  # between SIGTERM and SIGKILL
+    proc_root: str = "/proc"
+    sys_root: str = "/sys"
+    kmsg: str = "/dev/kmsg"
+
+
+class RefusedError(SoakproofError):
+    """Nothing was launched: says why, and what to do."""
+
+
+def launch(order: Order, say: Callable[[str], None], hint: Callable[[str], None]) -> int:
+    """Launch, guard, and return the exit code: the command's own, 128 and the signal's number where one ended
+    it, or `guarded.EXIT_TRIPPED`. ``hint`` shows a line that the next one replaces.
+
+    Raises UsageError for what cannot be launched and RefusedError for what must not be launched now.
+    """
+    if not is_supported():
+        raise UsageError(
+            "soakproof guard is for Linux: it needs /proc, and signals that end a whole tree",
+            "judging, `runs` and `doctor` work on this system",
+        )
+    if shutil.which(order.command[0]) is None:
+        raise UsageError(f"no such command: {plain(order.command[0])}", "give its path, or extend PATH")
+    return trio.run(_Launch(order, say, hint).run)
+
+
+def refuse_residents() -> None:
+    """Raises RefusedError, with pids and commands, where another backend is there."""
+    there = residents()
+    if there:
+        lines = [f"  pid {process.pid}: {_shown(command) or process.name}" for process, command in there]
+        listed = "\n".join(lines[:_LISTED])
+        raise RefusedError(f"another backend is resident, so nothing is launched\n{listed}\n  end it first")
+
+
+def _shown(command: Sequence[str]) -> str:
+    return plain(shlex.join(without_options(list(command))), _SHOWN)
+
+
+@dataclass
+class _Launch:
+    """One launch, step by step."""
+
+    order: Order
+    say: Callable[[str], None]
+    hint: Callable[[str], None]
+    clock: RunClock = field(default_factory=RunClock.start)
+
+    async def run(self) -> int:
+        refuse_residents()
+        kernel = await KernelWatch.open(self.order.kmsg)
+        try:
+            lookout = self._lookout(kernel)
+            before = await self._wait_until_clear(lookout)
+            with trio.open_signal_receiver(*(getattr(signal, name) for name in _PASSED_ON)) as signals:
+                return await self._recorded(kernel, lookout, before, signals)
+        finally:
+            kernel.close()
+
+    def _lookout(self, kernel: KernelWatch) -> Lookout:
+        gauges = host_gauges(self.order.limits, self.order.proc_root, self.order.sys_root)
+        counts = CountGauge(kernel.fatal, lambda: None, kernel.why_unknown)
+        return Lookout(self.order.limits, [*gauges, counts], self.clock.now)
+
+    async def _wait_until_clear(self, lookout: Lookout) -> dict[str, int]:
+        """Prove that the limits can be measured, and wait for memory; what is known once it is free."""
+        now, began = await lookout.look_once(), trio.current_time()
+        self._tell_unknown(lookout.unknown())
+        within = self.order.clear_within_s
+        while why := not_clear(self.order.limits, self.order.clear_to_bytes, now):
+            waited = trio.current_time() - began
+            if waited >= within:
+                self.hint("")
+                raise RefusedError(
+                    f"memory has not cleared within {within:g} s, so nothing is launched: {why}\n"
+                    "  see what holds it, or wait longer: --clear-within 10m"
+                )
+            self.hint(f"waiting for memory, {waited:.0f} of {within:g} s: {why}")
+            await trio.sleep(min(_LOOK_S, within - waited))
+            now = await lookout.look_once()
+        self.hint("")
+        return now
+
+    def _tell_unknown(self, unknown: Mapping[str, str]) -> None:
+        for name, why in refused(self.order.limits, unknown).items():
+            raise RefusedError(
+                f"{name} is required and cannot be measured, so nothing is launched: {plain(why, _SHOWN)}"
+            )
+        for name, why in unknown.items():
+            self.say(f"{name} cannot be measured, so its limit is not kept: {plain(why, _SHOWN)}")
+
+    async def _recorded(
+        self, kernel: KernelWatch, lookout: Lookout, before: Mapping[str, int], signals: AsyncIterator[int]
+    ) -> int:
+        """From the record's first line to its seal."""
+        order = self.order
+        record = Record(order.runs, self.clock, order.command, order.limits, self.say)
+        record.kernel_state(kernel.state)
+        record.event("guard_started", before=dict(before), unknown=lookout.unknown())
+        why, reason, code = "error", "", EXIT_ERROR
+        try:
+            child = Child(order.command)
+            record.event("child_started", pid=child.pid, start_ticks=child.process.start_ticks)
+            self.say(f"pid {child.pid} is guarded; record {record.path}")
+            guarded = Guarded(child, lookout, record, self.say, order.grace_s, before)
+            why, reason, code = await guarded.until_end(kernel, signals)
+        except BaseException as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            record.event("guard_ended", why=why, reason=reason, exit_code=code)
+            record.seal(why, reason, code)
+        return code
