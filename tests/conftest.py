@@ -16,13 +16,14 @@ settings.register_profile("suite", BUSY, derandomize=True)
 settings.register_profile("search", BUSY)
 settings.load_profile("suite")
 
-# Files whose tests share something that takes long to make: one worker has all of each.
+# Files whose tests share something, or would be in each other's way: one worker has all of each.
 TOGETHER = {
     "test_both_drivers.py",
     "test_cli_try.py",
     "test_client_benchmark.py",
     "test_docs_followed.py",
     "test_founding.py",
+    "test_guard_launching.py",
     "test_report_figures.py",
     "test_report_html.py",
     "test_wheel.py",

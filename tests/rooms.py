@@ -98,6 +98,10 @@ PURE = (
     "tables.py",
     "thresholds.py",
     "units.py",
+    "watch/guard/clearing.py",
+    "watch/guard/deciding.py",
+    "watch/guard/limits.py",
+    "watch/guard/pacing.py",
 )
 _IO_MODULES = {
     *("asyncio", "ctypes", "ftplib", "http", "io", "logging", "mmap", "multiprocessing", "os", "psutil"),

@@ -88,7 +88,8 @@ def guard(
     Examples:
       soakproof guard --available-floor 18GiB --gtt-ceiling 90GiB --require gtt \\
           -- llama-server -m model.gguf --port 8001
-      soakproof guard --available-floor 4GiB --clear-to 60GiB -- lemonade-server serve
+      soakproof guard --available-floor 4GiB --clear-to 60GiB \\
+          -- lemonade-server serve
       soakproof verify latest --runs guards
 
     Nothing is launched while another llama-server or Lemonade is there, before --clear-to is available, or

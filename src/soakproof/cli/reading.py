@@ -18,6 +18,10 @@ def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
     if not (path / SEAL).is_file():
         raise _unsealed(path, what)
     loaded = load(path)
+    if loaded.run.get("kind") == "guard":
+        raise UsageError(
+            f"{what}: {path.name} is the record of a guard: no load is in it that could be judged"
+        )
     problems = loaded.seal.problems
     if problems:
         more = f", and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""

@@ -64,12 +64,20 @@ def _document(path: Path) -> Mapping[str, Any]:
 
 
 def _target(document: Mapping[str, Any]) -> str:
+    if document.get("kind") == "guard":  # the record of a guard
+        return f"guard of {plain(_command(document), 70)}"
     target = document.get("target")
     if not isinstance(target, Mapping):
         return "unknown"
     model = target.get("model_resolved") or target.get("model") or "unknown"
     where = "testbed" if target.get("testbed") else target.get("base_url") or "unknown"
     return f"{plain(model, 30)} at {plain(where, 40)}"
+
+
+def _command(document: Mapping[str, Any]) -> str:
+    guard = document.get("guard")
+    command = guard.get("command") if isinstance(guard, Mapping) else None
+    return " ".join(map(str, command)) if isinstance(command, list) else "unknown"
 
 
 def _load(document: Mapping[str, Any]) -> str:

@@ -16,7 +16,6 @@ from soakproof.watch.guard.record import Record
 
 EXIT_TRIPPED = 75  # EX_TEMPFAIL of sysexits.h: not now, perhaps later
 _LOOK_S = 1.0
-_COMES_BACK_S = 15.0  # in which memory has to be free again; a driver frees it a little after its process
 
 
 @dataclass
@@ -29,6 +28,7 @@ class Guarded:
     say: Callable[[str], None]
     grace_s: float
     before: Mapping[str, int]  # what was measured before the launch
+    comes_back_s: float  # in which memory has to be free again
     status: int | None = None  # of the command, once it has ended; negative for a signal
     tripped: str = ""  # why it was ended, if it was
 
@@ -100,12 +100,12 @@ class Guarded:
 
     async def _wait_for_memory(self) -> None:
         """Whether what the tree had came back; a GPU that hangs keeps its GTT."""
-        until = trio.current_time() + _COMES_BACK_S
+        until = trio.current_time() + self.comes_back_s
         now = await self.lookout.look_once()
         while missing := not_returned(self.before, now):
             if trio.current_time() >= until:
                 self.record.event("memory_not_returned", missing=list(missing), now=now)
-                self.say(f"memory did not come back within {_COMES_BACK_S:g} s: {'; '.join(missing)}")
+                self.say(f"memory did not come back within {self.comes_back_s:g} s: {'; '.join(missing)}")
                 return
             await trio.sleep(_LOOK_S)
             now = await self.lookout.look_once()

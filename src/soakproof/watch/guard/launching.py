@@ -44,6 +44,7 @@ class Order:
     clear_to_bytes: int | None = None  # available memory that a launch waits for
     clear_within_s: float = 60.0
     grace_s: float = 10.0  # between SIGTERM and SIGKILL
+    comes_back_s: float = 15.0  # in which memory has to be free again; a driver frees it after the process
     proc_root: str = "/proc"
     sys_root: str = "/sys"
     kmsg: str = "/dev/kmsg"
@@ -147,7 +148,7 @@ class _Launch:
             child = Child(order.command)
             record.event("child_started", pid=child.pid, start_ticks=child.process.start_ticks)
             self.say(f"pid {child.pid} is guarded; record {record.path}")
-            guarded = Guarded(child, lookout, record, self.say, order.grace_s, before)
+            guarded = Guarded(child, lookout, record, self.say, order.grace_s, before, order.comes_back_s)
             why, reason, code = await guarded.until_end(kernel, signals)
         except BaseException as error:
             reason = f"{type(error).__name__}: {error}"

@@ -1,0 +1,419 @@
+"""`soakproof guard` with real processes: what it launches, passes on, ends, refuses and records."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from soakproof.records import Event
+from soakproof.run import Loaded, all_of, load
+from soakproof.watch.guard.child import is_supported
+from soakproof.watch.guard.guarded import EXIT_TRIPPED
+
+pytestmark = pytest.mark.skipif(not is_supported(), reason="the guard is for Linux")
+GFX1151 = Path(__file__).parent / "trees" / "gfx1151"
+CATALOGUED = "amdgpu 0000:c3:00.0: amdgpu: GPU reset begin!. Source:  1"
+PATIENCE_S = 30.0
+# The launch alone, with the files of a written host in place of this one's.
+_LAUNCH = """
+import sys
+from pathlib import Path
+from soakproof.errors import SoakproofError
+from soakproof.watch.guard.launching import Order, launch
+from soakproof.watch.guard.limits import Limits
+
+def say(line):
+    print("guard:", line, file=sys.stderr, flush=True)
+
+options = eval(sys.argv[1])
+limits = Limits(**options.pop("limits", {}))
+try:
+    order = Order(command=sys.argv[2:], limits=limits, **options)
+    sys.exit(launch(order, say, lambda line: line and say(line)))
+except SoakproofError as error:
+    say(str(error))
+    sys.exit(error.exit_code)
+"""
+
+
+def eventually(condition: Callable[[], Any], what: str = "it") -> Any:
+    until = time.monotonic() + PATIENCE_S
+    while not (found := condition()):
+        assert time.monotonic() < until, f"{what} did not come to pass"
+        time.sleep(0.02)
+    return found
+
+
+class Guard:
+    """A guard that runs, and all that it says."""
+
+    def __init__(self, folder: Path, command: Sequence[str], options: dict[str, Any]) -> None:
+        self.folder = folder
+        given = {"runs": folder / "guards", "kmsg": str(folder / "host/kmsg")} | options
+        text = repr({k: str(v) if isinstance(v, Path) else v for k, v in given.items()})
+        text = text.replace("'runs': ", "'runs': Path(", 1).replace("guards'", "guards')", 1)
+        self.said = folder / "said"
+        with self.said.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _LAUNCH, text, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+            )
+
+    def words(self) -> str:
+        return self.said.read_text()
+
+    def line(self) -> str:
+        """The next line of the command's own output."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().decode().strip()
+
+    def end(self) -> int:
+        return self.process.wait(PATIENCE_S)
+
+    @property
+    def record(self) -> Loaded:
+        (path,) = all_of(self.folder / "guards")
+        return load(path)
+
+    def events(self, what: str) -> list[dict[str, Any]]:
+        return [r.details for r in self.record.records if isinstance(r, Event) and r.what == what]
+
+
+Launcher = Callable[..., Guard]
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Path:
+    """A written host with 20 GiB available and 46 GiB of GTT in use, whose files a test may change."""
+    shutil.copytree(GFX1151, tmp_path / "host")
+    (tmp_path / "host/kmsg").write_text("4,1,1,-;before the start\n")
+    return tmp_path / "host"
+
+
+@pytest.fixture
+def launched(tmp_path: Path, host: Path) -> Iterator[Launcher]:
+    """Launch a command under a guard of the written host."""
+    guards: list[Guard] = []
+
+    def start(*command: str, **options: Any) -> Guard:
+        roots = {"proc_root": host / "proc", "sys_root": host / "sys"}
+        guards.append(Guard(tmp_path, command, roots | options))
+        return guards[-1]
+
+    yield start
+    for guard in guards:
+        if guard.process.poll() is None:
+            guard.process.kill()
+        guard.process.wait()
+        assert guard.process.stdout is not None
+        guard.process.stdout.close()
+
+
+def python(code: str) -> tuple[str, str, str]:
+    return sys.executable, "-c", code
+
+
+def available(host: Path, mib: int) -> None:
+    """Write a new meminfo, whole at once."""
+    lines = (host / "proc/meminfo").read_text().splitlines()
+    lines = [f"MemAvailable: {mib * 1024} kB" if n.startswith("MemAvailable") else n for n in lines]
+    (host / "new").write_text("\n".join(lines) + "\n")
+    (host / "new").replace(host / "proc/meminfo")
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+# -- what passes through
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (("true",), 0),
+        (("sh", "-c", "exit 7"), 7),
+        (("sh", "-c", "kill -9 $$"), 137),
+        (("sh", "-c", "kill $$"), 143),
+    ],
+)
+def test_the_exit_code_passes_through(launched: Launcher, command: tuple[str, ...], code: int) -> None:
+    guard = launched(*command)
+    assert guard.end() == code
+    record = guard.record
+    assert record.seal.problems == ()
+    assert record.seal.sealed
+    assert record.raw is not None
+    assert (record.raw["outcome"], record.raw["exit_code"]) == ("clean", code)
+    assert record.run["guard"]["command"][-len(command) :] == list(command)
+
+
+def test_its_record_is_listed_and_not_judged(launched: Launcher, tmp_path: Path) -> None:
+    guard = launched("true")
+    assert guard.end() == 0
+    soakproof = [sys.executable, "-P", "-m", "soakproof"]
+    runs = ("--runs", str(tmp_path / "guards"))
+    said = subprocess.run([*soakproof, "runs", *runs], capture_output=True, text=True, check=True)
+    assert "guard of true" in said.stdout
+    subprocess.run([*soakproof, "verify", "latest", *runs], check=True)
+    judged = subprocess.run([*soakproof, "adjudicate", "latest", *runs], capture_output=True, check=False)
+    assert judged.returncode == 64
+    assert b"is the record of a guard" in judged.stderr
+
+
+def test_the_output_is_the_commands_own_and_its_input_too(launched: Launcher) -> None:
+    guard = launched("sh", "-c", "echo out; cat")
+    assert guard.line() == "out"
+    assert guard.line() == ""
+    assert guard.end() == 0
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
+def test_signals_pass_through(launched: Launcher, name: str) -> None:
+    code = (
+        "import signal, sys, time\n"
+        f"signal.signal(signal.{name}, lambda *_: sys.exit(33))\n"
+        "print('up', flush=True)\n"
+        "while True: time.sleep(0.05)"
+    )
+    guard = launched(*python(code))
+    assert guard.line() == "up"
+    guard.process.send_signal(getattr(signal, name))
+    assert guard.end() == 33
+    assert guard.events("signal_passed_on") == [{"name": name, "reached": True}]
+
+
+def test_a_command_starts_with_the_signals_that_programs_expect(launched: Launcher) -> None:
+    """Python ignores SIGPIPE, and what ignores it never notices that nobody reads."""
+    guard = launched("sh", "-c", "grep SigIgn /proc/$$/status")
+    assert int(guard.line().split()[1], 16) & (1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGINT - 1)) == 0
+    assert guard.end() == 0
+
+
+# -- what trips it
+
+
+@pytest.mark.parametrize("limit", ["available", "gtt", "kernel"])
+def test_each_limit_ends_the_command(launched: Launcher, host: Path, limit: str) -> None:
+    limits = {"available_floor_bytes": 18 << 30, "gtt_ceiling_bytes": 90 << 30, "kernel": True}
+    guard = launched("sleep", "100", limits=limits)
+    eventually(lambda: "is guarded" in guard.words())
+    pid = guard.events("child_started")[0]["pid"]
+    if limit == "available":
+        available(host, 17 << 10)
+    elif limit == "gtt":
+        (host / "sys/class/drm/card1/device/mem_info_gtt_used").write_text(f"{91 << 30}\n")
+    else:
+        with (host / "kmsg").open("a") as log:
+            log.write(f"4,2,2,-;{CATALOGUED}\n")
+    eventually(lambda: gone(pid), "the end")
+    available(host, 20 << 10)
+    (host / "sys/class/drm/card1/device/mem_info_gtt_used").write_text("1000000\n")
+    assert guard.end() == EXIT_TRIPPED
+    (trip,) = guard.events("guard_trip")
+    said = {"available": "17 GiB of memory are available, less than 18 GiB"} | {
+        "gtt": "91 GiB of GTT are used, more than 90 GiB",
+        "kernel": "the kernel logged a fault that nothing can be trusted after",
+    }
+    assert trip["reasons"] == [said[limit]]
+    assert len(trip["caused_by"]) == 2
+    assert trip["samples"]
+    assert said[limit] in guard.words()
+    assert guard.record.raw is not None
+    assert guard.record.raw["ended"] == {
+        "why": "tripped",
+        "reason": said[limit],
+    }
+    assert guard.events("memory_returned")
+
+
+def test_a_moment_of_little_memory_ends_nothing(launched: Launcher, host: Path) -> None:
+    """What a healthy host does: it comes near its limits, stays on them, and logs what is harmless."""
+    limits = {"available_floor_bytes": 18 << 30, "gtt_ceiling_bytes": 90 << 30, "kernel": True}
+    guard = launched("sleep", "2.5", limits=limits)
+    eventually(lambda: "is guarded" in guard.words())
+    available(host, 18 << 10)
+    with (host / "kmsg").open("a") as log:
+        log.write("6,2,2,-;amdgpu 0000:c3:00.0: amdgpu: SMU is initialized successfully!\n")
+    assert guard.end() == 0
+    assert guard.events("guard_trip") == []
+
+
+_HOG = """
+import os, time
+held = []
+print(os.getpid(), flush=True)
+while len(held) < 40:
+    held.append(b'x' * (8 << 20))
+    time.sleep(0.02)
+time.sleep(100)
+"""
+
+
+def test_a_real_memory_hog_is_stopped(tmp_path: Path, launched: Launcher) -> None:
+    """It takes 320 MiB at most; the floor is 150 MiB below what this host has available now."""
+    floor = psutil.virtual_memory().available - (150 << 20)
+    limits = {"available_floor_bytes": floor}
+    guard = launched(*python(_HOG), limits=limits, proc_root="/proc", sys_root="/sys")
+    pid = int(guard.line())
+    assert guard.end() == EXIT_TRIPPED
+    assert gone(pid)
+    assert "of memory are available, less than" in guard.words()
+
+
+_TREE = """
+import os, signal, subprocess, sys, time
+if len(sys.argv) > 1:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print(os.getpid(), flush=True)
+    time.sleep(100)
+stubborn = subprocess.Popen([sys.executable, __file__, "stubborn"])
+elsewhere = subprocess.Popen([sys.executable, __file__, "stubborn"], start_new_session=True)
+left = f"{sys.executable} {__file__} stubborn & exit"
+orphan = subprocess.Popen(["sh", "-c", left], start_new_session=True)
+orphan.wait()
+time.sleep(100)
+"""
+
+
+def test_a_tree_that_ignores_sigterm_is_killed_whole(tmp_path: Path, launched: Launcher, host: Path) -> None:
+    """A child, one in a session of its own, and one whose parent has left it."""
+    (tmp_path / "tree.py").write_text(_TREE)
+    limits = {"available_floor_bytes": 18 << 30}
+    guard = launched(sys.executable, str(tmp_path / "tree.py"), limits=limits, grace_s=0.5)
+    stubborn = [int(guard.line()) for _ in range(3)]
+    available(host, 17 << 10)
+    eventually(lambda: all(gone(pid) for pid in stubborn), "the end of the tree")
+    available(host, 20 << 10)
+    assert guard.end() == EXIT_TRIPPED
+    (ended,) = guard.events("tree_ended")
+    assert sorted(ended["killed"]) == sorted(stubborn)
+    assert set(stubborn) < set(ended["asked"])
+    assert ended["left"] == []
+    assert ended["took_s"] >= 0.5
+    assert "and were killed" in guard.words()
+
+
+def test_memory_that_does_not_come_back_is_told(launched: Launcher, host: Path) -> None:
+    """The GPU keeps its GTT, and memory with it, after the process has gone."""
+    used = host / "sys/class/drm/card1/device/mem_info_gtt_used"
+    guard = launched("sleep", "100", limits={"gtt_ceiling_bytes": 90 << 30}, comes_back_s=0.5)
+    eventually(lambda: "is guarded" in guard.words())
+    used.write_text(f"{91 << 30}\n")
+    assert guard.end() == EXIT_TRIPPED
+    (told,) = guard.events("memory_not_returned")
+    assert told["missing"][0].startswith("91 GiB of GTT are used, ")
+    assert "memory did not come back" in guard.words()
+
+
+def test_what_a_command_leaves_behind_is_ended(launched: Launcher) -> None:
+    guard = launched("sh", "-c", "sleep 100 & echo $!; exit 5")
+    pid = int(guard.line())
+    assert guard.end() == 5
+    assert gone(pid)
+    assert "left processes behind (1)" in guard.words()
+
+
+# -- the guard's own end
+
+
+def test_the_command_is_told_when_its_guard_is_killed(launched: Launcher) -> None:
+    guard = launched(
+        *python(
+            "import os, signal, sys, time\n"
+            "def told(*_):\n    print('told', flush=True)\n    os._exit(0)\n"
+            "signal.signal(signal.SIGTERM, told)\n"
+            "print(os.getpid(), flush=True)\n"
+            "while True: time.sleep(0.05)"
+        )
+    )
+    pid = int(guard.line())
+    guard.process.kill()
+    assert guard.line() == "told"
+    eventually(lambda: gone(pid), "the end of the command")
+
+
+# -- what is not launched
+
+
+@pytest.fixture
+def resident(tmp_path: Path) -> Iterator[int]:
+    """A process that is called llama-server, with a secret in its command."""
+    program = tmp_path / "llama-server"
+    shutil.copy(shutil.which("sleep") or "", program)
+    process = subprocess.Popen([program, "97"])
+    eventually(lambda: Path(f"/proc/{process.pid}/comm").read_text().startswith("llama-server"))
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+def test_a_resident_backend_is_named(launched: Launcher, resident: int, tmp_path: Path) -> None:
+    guard = launched("true")
+    assert guard.end() == 3
+    assert f"pid {resident}: {tmp_path}/llama-server 97" in guard.words()
+    assert not (tmp_path / "guards").exists()
+
+
+@pytest.mark.parametrize(("limit", "name"), [("gtt_ceiling_bytes", "gtt"), ("kernel", "kernel")])
+def test_a_required_source_that_is_missing_refuses(
+    launched: Launcher, host: Path, limit: str, name: str
+) -> None:
+    shutil.rmtree(host / "sys/class/drm/card1")
+    limits = {limit: 1 << 40, "required": (name,)}
+    guard = launched("true", limits=limits, **({"kmsg": "/nowhere/kmsg"} if name == "kernel" else {}))
+    assert guard.end() == 3
+    assert f"{name} is required and cannot be measured" in guard.words()
+
+
+def test_a_source_that_is_missing_is_told_at_the_start(launched: Launcher, host: Path) -> None:
+    shutil.rmtree(host / "sys/class/drm/card1")
+    guard = launched("true", limits={"gtt_ceiling_bytes": 1 << 40})
+    assert guard.end() == 0
+    assert "gtt cannot be measured, so its limit is not kept" in guard.words()
+    assert list(guard.events("guard_started")[0]["unknown"]) == ["gtt"]
+
+
+def test_it_waits_for_memory_and_launches_once_it_is_there(launched: Launcher, host: Path) -> None:
+    guard = launched("echo", "up", clear_to_bytes=40 << 30, clear_within_s=60.0)
+    eventually(lambda: "waiting for memory" in guard.words())
+    available(host, 41 << 10)
+    assert guard.line() == "up"
+    assert guard.end() == 0
+
+
+def test_it_does_not_wait_for_ever(launched: Launcher, tmp_path: Path) -> None:
+    guard = launched("true", clear_to_bytes=40 << 30, clear_within_s=0.2)
+    assert guard.end() == 3
+    assert "memory has not cleared within 0.2 s" in guard.words()
+    assert not (tmp_path / "guards").exists()
+
+
+def test_a_command_that_cannot_be_executed(launched: Launcher, tmp_path: Path) -> None:
+    assert launched("no-such-command").end() == 64
+    program = tmp_path / "odd"
+    program.write_bytes(b"\x7fELF but no more")
+    program.chmod(0o755)
+    assert launched(str(program)).end() == 126
+
+
+def test_a_disk_that_is_full_does_not_end_the_guard(launched: Launcher, host: Path, tmp_path: Path) -> None:
+    """Its record's folder is taken away; a limit is kept all the same."""
+    guard = launched("sleep", "100", limits={"available_floor_bytes": 18 << 30}, comes_back_s=0.1)
+    eventually(lambda: "is guarded" in guard.words())
+    (path,) = all_of(tmp_path / "guards")
+    os.rename(path / "evidence/guard/events.jsonl", tmp_path / "events")
+    (path / "evidence/guard/SEAL").write_text("somebody else's")
+    available(host, 17 << 10)
+    assert guard.end() == EXIT_TRIPPED
+    assert "the guard goes on without its record" in guard.words()
