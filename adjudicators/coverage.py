@@ -23,7 +23,13 @@ from soakproof.judge.watched import absence, ending, interval_s, readings, seen_
 from soakproof.records import Sample
 
 ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on change only
-ASIDE = ("cpu", "thermal", "cgroup", "gpu_memory")  # they explain, and no verdict rests on them alone
+ASIDE = (
+    "cpu",
+    "thermal",
+    "cgroup",
+    "gpu_memory",
+    "metrics",
+)  # they explain, and no verdict rests on them alone
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,8 @@ def loaded(backend_url: str, pid: int, model: str = "user.Probe") -> dict[str, A
         "pid": pid,
         "backend_url": f"{backend_url}/v1",
         "backend_alive": True,
+        "is_busy": True,
+        "is_streaming": "yes",
         "backend_health": "busy",
         "status": "in_use",
         "launch_command": ["llama-server", "--api-key", "hunter2"],
@@ -88,6 +90,9 @@ def test_lemonades_health_names_models_and_backends(server: "Server") -> None:
             "status": "in_use",
             "health": "busy",
             "alive": True,
+            "busy": True,
+            "streaming": None,  # no flag
+            "watchdog_reset": None,
         }
     ]
     assert known.main is not None

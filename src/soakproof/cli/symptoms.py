@@ -152,6 +152,7 @@ _ADVICE = {
     "nvidia": "nothing to do where the model runs on no NVIDIA GPU",
     "slots": "whether a slot is freed after a cancel stays unknown: start llama-server with --slots, "
     "and run on its host",
+    "metrics": "the server's own counters are not kept; a bare llama-server tells them with --metrics",
     "process": "restarts, and growth of the server's memory, stay unseen",
     "health": "a backend that died, or another address of it, is not seen",
     "server_log": "what the server itself says of a lost device or of memory stays unseen: name its log with "

@@ -13,6 +13,7 @@ from soakproof.records import Event, Sample
 
 NODE = "watch"
 _OF_PROCESSES = ("process:", "gpu_memory:", "cgroup:")  # sources of one process each
+_SLOWLY = ("slots", "metrics", "metrics:front")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def interval_s(evidence: Evidence, source: str) -> float:
     if period:
         return period
     watch: Mapping[str, Any] = evidence.plan.get("watch") or {}
-    key, default = ("slots_every_s", 2.5) if source == "slots" else ("interval_s", 1.0)
+    key, default = ("slots_every_s", 2.5) if source in _SLOWLY else ("interval_s", 1.0)
     return float(watch.get(key) or default)
 
 

@@ -58,7 +58,10 @@ class Health:
                 "url": backend.url,
                 "status": _text(entry.get("status")),
                 "health": _text(entry.get("backend_health")),
-                "alive": entry.get("backend_alive") if isinstance(entry.get("backend_alive"), bool) else None,
+                "alive": _flag(entry.get("backend_alive")),
+                "busy": _flag(entry.get("is_busy")),
+                "streaming": _flag(entry.get("is_streaming")),
+                "watchdog_reset": _flag(entry.get("watchdog_reset")),
             }
             for backend, entry in zip(self._known.backends, entries, strict=True)
         ]
@@ -81,6 +84,10 @@ def _one_model(document: Any) -> list[str] | None:
 
 def _text(value: Any) -> str | None:
     return value[:64] if isinstance(value, str) else None
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 class Live:

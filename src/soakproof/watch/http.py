@@ -77,12 +77,25 @@ class Http:
         answer = await self.get(url)
         found, problem = read_json(answer)
         if answer.status != 200:
-            state = _STATES.get(answer.status, "error")
-            told = f"status {answer.status}: {self._safe(error_text(found, answer))}"
-            raise NoAnswerError(state, told, answer.status)
+            raise self._refused(answer)
         if problem:
             raise NoAnswerError("error", problem, answer.status)
         return found
+
+    async def text(self, url: str) -> str:
+        """The text of an answer with status 200. Raises NoAnswerError for every other answer."""
+        answer = await self.get(url)
+        if answer.status != 200:
+            raise self._refused(answer)
+        if "html" in answer.content_type:
+            raise NoAnswerError("error", read_json(answer)[1].replace("JSON", "metrics"), answer.status)
+        return answer.body.decode("utf-8", "replace")
+
+    def _refused(self, answer: Answer) -> NoAnswerError:
+        """In the server's own words."""
+        told = self._safe(error_text(read_json(answer)[0], answer))
+        state = _STATES.get(answer.status, "error")
+        return NoAnswerError(state, f"status {answer.status}: {told}", answer.status)
 
     def _headers(self, url: str) -> dict[str, str]:
         ours = bool(self._key) and (url == self._front or url.startswith(f"{self._front}/"))

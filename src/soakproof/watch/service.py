@@ -12,6 +12,7 @@ import trio
 from soakproof.clock import NS, RunClock, nanoseconds, seconds
 from soakproof.run import NodeWriter
 from soakproof.watch.amdgpu import AmdGpu
+from soakproof.watch.backend_metrics import BackendMetrics, FrontMetrics
 from soakproof.watch.backend_slots import BackendSlots
 from soakproof.watch.cgroup import Cgroup
 from soakproof.watch.clock_steps import ClockSteps
@@ -80,6 +81,8 @@ def make_sources(config: WatchConfig) -> list[tuple[Source, float]]:
         (Health(config, http, known), often),
         *([(Live(config, http), often)] if config.is_lemonade else ()),
         (BackendSlots(config, http, known), config.slots_every_s),
+        (BackendMetrics(config, http, known), config.slots_every_s),  # at the same time as the slots
+        *([(FrontMetrics(config, http), config.slots_every_s)] if config.is_lemonade else ()),
     ]
     groups = (Cgroup(config.proc_root, config.sys_root, known), slowly)  # of the processes that were found
     logs = [(log, often) for log in server_logs(config.server_logs, config.headers_env)]
