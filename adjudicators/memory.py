@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, Ranges, finding
-from soakproof.judge.series import Series, gtt, gtt_left, reading, series, silence, vram
+from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, Ranges, counted, finding
+from soakproof.judge.series import Series, during_load, gtt, gtt_left, reading, series, silence, vram
 from soakproof.judge.telling import size
 from soakproof.records import Sample
 
@@ -38,6 +38,7 @@ class Memory(Adjudicator):
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._available(evidence, baseline)
         yield self._swap(evidence)
+        yield from self._groups(evidence)
         yield from self._headroom(evidence)
         yield from self._pools(evidence, "gtt", gtt(evidence), self.gtt_ceiling)
         yield from self._pools(evidence, "vram", vram(evidence), self.vram_ceiling)
@@ -84,6 +85,29 @@ class Memory(Adjudicator):
             limit_source="policy",
             fault="host" if grown > self.swap_growth else "",
         )
+
+    def _groups(self, evidence: Evidence) -> Iterable[Finding]:
+        """Kills for memory inside control groups: a limit of theirs kills while the host has plenty."""
+        for name in sorted(n for n in evidence.samples if n.startswith("cgroup:")):
+            samples = _one_group(evidence.samples[name])
+            kills = during_load(evidence, series(samples, reading("oom_kills")))
+            if len(kills) < 2:
+                continue
+            more = kills.values[-1] - kills.values[0]
+            limit = min(series(samples, reading("memory_max_bytes")).values, default=None)
+            within = f" within its limit of {size(limit)}" if limit else ""
+            worst = (
+                Outcome.INCONCLUSIVE if name == "cgroup:tester" else Outcome.FAIL
+            )  # ours holds other programs
+            yield finding(
+                self,
+                name,
+                worst if more > 0 else Outcome.PASS,
+                f"{counted(int(more), 'process', 'processes')} of this control group "
+                f"{'was' if more == 1 else 'were'} killed for memory{within}.",
+                span=(kills.times[0], kills.times[-1]),
+                fault="host" if more > 0 else "",
+            )
 
     def _headroom(self, evidence: Evidence) -> Iterable[Finding]:
         """What was left for the server: of the host's memory and of each GPU's pool, whichever had less.
@@ -154,6 +178,12 @@ class Memory(Adjudicator):
             limit_source="policy" if self.required else "",
             critical=self.required or limited,
         )
+
+
+def _one_group(samples: Sequence[Sample]) -> list[Sample]:
+    """Those of the group that the process was in first: each has a count of its own."""
+    paths = [path for sample in samples if (path := sample.values.get("path"))]
+    return [sample for sample in samples if sample.values.get("path") == paths[0]] if paths else []
 
 
 def _shaped(evidence: Evidence) -> str:

@@ -50,6 +50,25 @@ def test_swap_that_grows_fails_and_swap_that_was_in_use_before_does_not() -> Non
     assert adjudicate("memory", evidence(steady))["swap"].outcome is Outcome.PASS
 
 
+def test_a_kill_inside_a_control_group_fails_though_the_host_has_plenty() -> None:
+    group = {"path": "/system.slice/lemonade.service", "memory_max_bytes": 32 * GIB}
+    killed = trace("cgroup:backend", 60, **group, oom_kills=lambda at: 3 if at < 30 else 4)
+    found = adjudicate("memory", evidence(host(), killed))["cgroup:backend"]
+    assert (found.outcome, found.fault) == (Outcome.FAIL, "host")
+    assert (
+        found.answer == "1 process of this control group was killed for memory within its limit of 32.0 GiB."
+    )
+
+
+def test_kills_of_before_and_of_another_group_do_not_count() -> None:
+    before = trace("cgroup:backend", 60, path="/a", oom_kills=3)
+    moved = trace(
+        "cgroup:front", 60, path=lambda at: "/a" if at < 30 else "/b", oom_kills=lambda at: at // 30
+    )
+    found = adjudicate("memory", evidence(host(), before, moved))
+    assert found["cgroup:backend"].outcome is found["cgroup:front"].outcome is Outcome.PASS
+
+
 @pytest.mark.parametrize("card", ["amdgpu:card0", "nvidia:0"])
 def test_vram_over_the_ceiling_fails(card: str) -> None:
     run = evidence(host(), trace(card, 60, vram_used_bytes=21 * GIB, vram_total_bytes=24 * GIB))
