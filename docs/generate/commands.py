@@ -17,7 +17,7 @@ def section() -> Iterator[str]:
     yield ""
     yield "`soakproof COMMAND --help` prints the same. Options of `soakproof` itself come before it:"
     yield from _options(soakproof)
-    for name, command in soakproof.commands.items():
+    for name, command in _commands(soakproof):
         yield f"### `soakproof {name}`"
         yield ""
         yield "```text"
@@ -27,6 +27,14 @@ def section() -> Iterator[str]:
         yield "```"
         yield from _options(command)
     yield from _locust()
+
+
+def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Each command by its name; a group of commands, and those in it."""
+    for name, command in group.commands.items():
+        yield f"{before}{name}", command
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{before}{name} ")
 
 
 def _options(command: click.Command) -> Iterator[str]:

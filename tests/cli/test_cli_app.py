@@ -26,6 +26,7 @@ def test_every_command_of_the_design_is_there() -> None:
         "recover",
         "try",
         "doctor",
+        "watch",
         "guard",
         "testbed",
         "plans",

@@ -18,6 +18,7 @@ from soakproof.cli.report import report
 from soakproof.cli.runs import recover, runs, verify
 from soakproof.cli.testbed import testbed
 from soakproof.cli.trying import try_
+from soakproof.cli.watching import watch
 from soakproof.errors import EXIT_ERROR, EXIT_OK, EXIT_USAGE, SoakproofError
 
 DEBUG = "SOAKPROOF_DEBUG"
@@ -55,7 +56,7 @@ def soakproof(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for _command in (adjudicate, report, runs, verify, recover, try_, doctor, guard, testbed, plans, init):
+for _command in (adjudicate, report, runs, verify, recover, try_, doctor, watch, guard, testbed, plans, init):
     soakproof.add_command(_command)
 
 

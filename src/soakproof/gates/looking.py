@@ -17,11 +17,21 @@ def look(config: WatchConfig) -> Sequence[Reading]:
     return trio.run(_look, config)
 
 
+def look_at_host(config: WatchConfig) -> Sequence[Reading]:
+    """One reading of every source of the host and the processes that are named, without the kernel's log."""
+    return trio.run(_read_all, config)
+
+
 async def _look(config: WatchConfig) -> Sequence[Reading]:
     log, state = await open_kernel_log(config.kmsg)
     if log is not None:
         log.close()
-    found = [state, *(unseen(config) if config.is_local else ())]
+    unseen_here = unseen(config) if config.is_local else ()
+    return [state, *unseen_here, *await _read_all(config)]
+
+
+async def _read_all(config: WatchConfig) -> list[Reading]:
+    found: list[Reading] = []
     sources = [source for source, _ in make_sources(config)]
     for source in sorted(sources, key=lambda s: s.name not in _FIRST):
         found += [reading for reading in await read_bounded(source) if isinstance(reading, Reading)]

@@ -49,6 +49,8 @@ class GpuMemory:
         try:
             clients = distinct(_clients(self._proc / str(pid), files))
         except (FileNotFoundError, ProcessLookupError):
+            if (self._proc / str(pid) / "stat").exists():  # as in a recording of another user's process
+                raise OSError(errno.ENODEV, "its open files are not shown", f"process {pid}") from None
             raise ProcessGone from None
         if not clients:
             raise OSError(errno.ENODEV, "it has no GPU open that tells of its memory", f"process {pid}")

@@ -16,7 +16,9 @@ class Listener:
     """Its pid as far as it is known; a search is made when it is not, and not more often than every 5 s."""
 
     def __init__(self, proc_root: Path, base_url: str, pid: int | None) -> None:
+        """``base_url``: empty where only a pid is known; then no other one is searched for."""
         parts = urlsplit(base_url)
+        self._is_searched = bool(base_url)
         self.port = parts.port or (443 if parts.scheme == "https" else 80)
         self.pid = pid
         self._root = proc_root
@@ -25,7 +27,7 @@ class Listener:
 
     async def find(self, otherwise: int | None) -> int | None:
         """The known pid, or that of a search, or ``otherwise``: a guess."""
-        if self.pid is None and time.monotonic() >= self._next_search:
+        if self.pid is None and self._is_searched and time.monotonic() >= self._next_search:
             self._next_search = time.monotonic() + _EVERY_S
             try:
                 self.pid = await self._reader.run(self._search)

@@ -82,6 +82,10 @@ def _open_files(folder: Path) -> tuple[int | None, str]:
         return len(os.listdir(folder / "fd")), ""
     except PermissionError:
         return None, "fds: the process belongs to another user"
+    except FileNotFoundError:
+        if not (folder / "stat").exists():
+            raise
+        return None, "fds: not shown"  # as in a recording of another user's process
 
 
 def read_boot_time(proc_root: Path) -> float | None:

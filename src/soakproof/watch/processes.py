@@ -38,7 +38,7 @@ class Processes:
         self._root = Path(config.proc_root)
         self._known = known
         self._role = FRONT if config.is_lemonade else MAIN  # of the process that listens
-        self._others = config.server_pids[1:] if config.is_lemonade else ()
+        self._others = config.server_pids[1:]
         given = next(iter(config.server_pids), None)
         if not config.is_lemonade and known.main:
             given = known.main.pid
@@ -51,6 +51,7 @@ class Processes:
     async def read(self) -> Sequence[Reading | Happening]:
         found: list[Reading | Happening] = []
         pids = await self._pids()
+        self._known.processes = dict(pids)
         if self._role not in pids:
             found.append(self._not_found())
         async with trio.open_nursery() as nursery:
@@ -63,8 +64,8 @@ class Processes:
         pids = self._restarts.still_there()
         if self._role == FRONT:
             pids |= {b.role: b.pid for b in self._known.backends if b.pid}
-            extra = [pid for pid in self._others if pid not in pids.values()]
-            pids |= {f"{FRONT}-{number}": pid for number, pid in enumerate(extra, 2)}
+        extra = [pid for pid in self._others if pid not in pids.values()]
+        pids |= {f"{self._role}-{number}": pid for number, pid in enumerate(extra, 2)}
         pid = await self._listener.find(self._restarts.parent(MAIN) if self._role == FRONT else None)
         return pids | ({self._role: pid} if pid else {})
 
@@ -102,7 +103,6 @@ class Processes:
         self, role: str, source: str, pid: int, state: ProcessState | None
     ) -> list[Reading | Happening]:
         if state is not None:
-            self._known.processes[role] = pid
             return [*self._restarts.seen(role, state), Reading(source, "value", state.values, state.reason)]
         self._known.processes.pop(role, None)
         if role == self._role:

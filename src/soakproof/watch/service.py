@@ -77,7 +77,6 @@ def make_sources(config: WatchConfig) -> list[tuple[Source, float]]:
         (GpuMemory(config.proc_root, known), slowly),
     ]
     server: list[tuple[Source, float]] = [
-        *(processes if config.is_local else ()),
         (Health(config, http, known), often),
         *([(Live(config, http), often)] if config.is_lemonade else ()),
         (BackendSlots(config, http, known), config.slots_every_s),
@@ -88,6 +87,7 @@ def make_sources(config: WatchConfig) -> list[tuple[Source, float]]:
     logs = [(log, often) for log in server_logs(config.server_logs, config.headers_env)]
     return [
         *(host if config.is_local else ()),
+        *(processes if config.is_local and (config.base_url or config.server_pids) else ()),
         *(server if config.base_url else ()),
         *(logs if config.is_local else ()),
         *([groups] if config.is_local else ()),

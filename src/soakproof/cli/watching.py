@@ -1,0 +1,121 @@
+"""`soakproof watch`: what the sources of the watch say of a machine, and a recording of one to send.
+
+Loads trio and httpx: it looks through the watch's own sources.
+"""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from soakproof.cli.output import say, table
+from soakproof.cli.readings import in_words
+from soakproof.errors import EXIT_OK, UsageError
+from soakproof.plain import plain
+
+if TYPE_CHECKING:
+    from soakproof.watch.source import Reading
+
+_SECONDS_LIMIT = 600
+_pids_option = click.option(
+    "--server-pid",
+    "pids",
+    multiple=True,
+    type=click.IntRange(1, 2**31 - 1),
+    metavar="PID",
+    help="A process of the server; may be given more than once.",
+)
+
+
+@click.group(short_help="What the watch's sources say of a machine, and a recording of it.")
+def watch() -> None:
+    """Look at a machine through the sources of the watch, or record what they read of it.
+
+    \b
+    Examples:
+      soakproof watch sources
+      soakproof watch record strix-halo --server-pid 4242
+      soakproof watch sources --root strix-halo
+    """
+
+
+@watch.command(short_help="Copy what the sources read of this machine into a folder.")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--seconds",
+    type=click.IntRange(0, _SECONDS_LIMIT),
+    default=0,
+    metavar="NUMBER",
+    help=f"Look again each second for so long, at most {_SECONDS_LIMIT}.",
+)
+@_pids_option
+def record(folder: Path, seconds: int, pids: tuple[int, ...]) -> int:
+    """Copy the files of /proc and /sys that the sources read into FOLDER, with a manifest that says of what
+    and when: to be sent, and read elsewhere by `soakproof watch sources --root FOLDER`. There is nothing in
+    it of command lines, environments, addresses or names of files. Run it as the server's own user or as
+    root, or its GPU memory is not in it.
+
+    \b
+    Examples:
+      soakproof watch record strix-halo --server-pid 4242
+      soakproof watch record strix-halo --seconds 60 --server-pid 4100 --server-pid 4242
+    """
+    from soakproof.watch.recording import Recording
+
+    recording = Recording(folder, Path("/proc"), Path("/sys"), pids)
+    recording.run(seconds)
+    say(f"{folder}: {recording.size / 1024:,.0f} KiB; what could not be read is named in its manifest.json")
+    return EXIT_OK
+
+
+@watch.command(short_help="What each source says of this machine, or of a recorded one.")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="A recorded machine: a folder with proc and sys in it. [default: this machine]",
+)
+@_pids_option
+@click.option("--json", "as_json", is_flag=True, help="Print the readings as JSON, one a line.")
+def sources(root: Path | None, pids: tuple[int, ...], as_json: bool) -> int:
+    """Read every source of the watch once, of this machine or of a recorded one, and show its state and all
+    its values. Of a recorded one the server's processes are those that its manifest names. The kernel log,
+    NVML and servers' addresses are no part of a recording.
+
+    \b
+    Examples:
+      soakproof watch sources
+      soakproof watch sources --root strix-halo
+    """
+    if root is not None and not (root / "proc").is_dir() and not (root / "sys").is_dir():
+        raise UsageError(f"{root} is no recorded machine", "it has neither proc nor sys in it")
+    readings = _read(root, pids)
+    if as_json:
+        for reading in readings:
+            told = {"source": reading.source, "state": reading.state, "reason": reading.reason}
+            say(json.dumps({**told, "values": reading.values}, ensure_ascii=True))
+        return EXIT_OK
+    rows = [(reading.source, reading.state, _told(reading)) for reading in readings]
+    say(table(("source", "state", "what it says"), rows, whole=("source", "state")))
+    return EXIT_OK
+
+
+def _read(root: Path | None, pids: tuple[int, ...]) -> "list[Reading]":
+    from soakproof.gates.looking import look_at_host
+    from soakproof.watch.recording import recorded_pids
+    from soakproof.watch.settings import WatchConfig
+
+    if root is None:
+        return list(look_at_host(WatchConfig(server_pids=pids)))
+    config = WatchConfig(
+        server_pids=pids or recorded_pids(root), proc_root=str(root / "proc"), sys_root=str(root / "sys")
+    )
+    return list(look_at_host(config))
+
+
+def _told(reading: "Reading") -> str:
+    """All values that are no lists, and then why others are missing."""
+    shown = {k: v for k, v in reading.values.items() if v is not None and not isinstance(v, (list, dict))}
+    words = ", ".join(in_words(name, value) for name, value in shown.items())
+    return plain("; ".join(part for part in (words, reading.reason) if part), 1000)
