@@ -101,6 +101,10 @@ def check_soakproof(arguments: list[str]) -> None:
         return
     command = soakproof.commands.get(name)
     assert command is not None, f"soakproof has no command {name}"
+    if isinstance(command, click.Group):  # such as `soakproof watch` alone, or with a command of its own
+        command = command.commands[rest.pop(0)] if rest and rest[0] in command.commands else None
+    if command is None:
+        return
     try:
         group = click.Context(soakproof, **soakproof.context_settings)  # a command keeps its first group's -h
         command.make_context(name, list(rest), parent=group)
