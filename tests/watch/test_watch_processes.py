@@ -2,10 +2,11 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import psutil
 import pytest
 import trio
 
+from soakproof.watch.descendants import Descendants
 from soakproof.watch.known import Known
 from soakproof.watch.process import find_listener, read_boot_time, read_process
 from soakproof.watch.processes import Processes
@@ -77,6 +79,7 @@ def test_front_by_its_port_and_backend_by_the_health_document(proc: Path) -> Non
         "fds": 3,
         "threads": 18,
         "cpu_seconds": round(100000 / hz, 2),
+        "children": 0,
     }
 
 
@@ -167,7 +170,7 @@ def test_pids_that_were_given(proc: Path) -> None:
     readings, _ = look(processes)
     assert {s: r.values["pid"] for s, r in readings.items()} == {
         "process:front": 4100,
-        "process:front-2": 4242,
+        "process:backend": 4242,  # by its program
     }
 
 
@@ -195,6 +198,57 @@ def test_a_torn_stat_is_an_error(proc: Path) -> None:
     assert readings["process:front"].state == "error"
 
 
+def add_child(proc: Path, parent: int, pid: int) -> None:
+    """A process of 1 GiB below another one."""
+    (proc / f"{pid}/fd").mkdir(parents=True)
+    (proc / f"{pid}/fd/0").symlink_to("/dev/null")
+    stat = (
+        (proc / "4242/stat").read_text().replace("4242 (llama-server) R 4100", f"{pid} (worker) S {parent}")
+    )
+    (proc / f"{pid}/stat").write_text(stat)
+    (proc / f"{pid}/status").write_text("VmRSS:\t1048576 kB\nRssAnon:\t1000000 kB\nVmSwap:\t 0 kB\n")
+
+
+def test_what_the_processes_below_hold_is_summed_but_for_those_with_a_role(proc: Path) -> None:
+    add_child(proc, 4242, 5001)
+    add_child(proc, 5001, 5002)
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    readings, _ = look(processes)
+    backend = readings["process:backend"].values
+    assert backend["rss_bytes"] == 10000000 * 1024
+    assert (backend["children"], backend["children_rss_bytes"]) == (2, 2 << 30)
+    assert (backend["children_fds"], backend["children_threads"]) == (2, 36)
+    assert readings["process:front"].values["children"] == 0  # the backend, and what is below it, has a role
+    (proc / "5002/status").write_text("VmRSS:\t1048576 kB\n")
+    assert look(processes)[0]["process:backend"].values["children_swap_bytes"] is None
+    shutil.rmtree(proc / "5001")
+    assert look(processes)[0]["process:backend"].values["children"] == 1
+
+
+def test_descendants_are_bounded_and_a_circle_ends(proc: Path) -> None:
+    for number in range(100):
+        add_child(proc, 4242, 6000 + number)
+    add_child(proc, 7001, 7000)
+    add_child(proc, 7000, 7001)
+    descendants = Descendants(proc)
+    trio.run(descendants.look)
+    assert len(descendants.of(4242, {4242})) == 32
+    assert descendants.of(7000, {7000}) == (7001,)
+
+
+def test_a_backend_that_was_named_is_believed_before_the_health_document(proc: Path) -> None:
+    processes, known = watching(proc, server_pids=(4242,), target={**LEMONADE, "backend_pid": 57})
+    known.update([{"model_name": "Main", "pid": 57}, {"model_name": "Other", "pid": 4100}])
+    readings, happened = look(processes)
+    assert readings["process:backend"].values["pid"] == 4242
+    assert readings["process:backend-2"].values["pid"] == 4100
+    assert happened == []
+    shutil.rmtree(proc / "4242")
+    assert [(h.what, h.details["pid"]) for h in look(processes)[1]] == [("vanished", 4242)]
+    assert "process:backend" not in look(processes)[0]
+
+
 @needs_linux
 def test_this_very_process_agrees_with_psutil() -> None:
     root, own = Path("/proc"), psutil.Process()
@@ -208,8 +262,12 @@ def test_this_very_process_agrees_with_psutil() -> None:
 
 
 SERVE = """
-import socket, time
+import signal, socket, time
 listening = socket.create_server(("127.0.0.1", {port}))
+def close(*_):
+    listening.close()
+    print("closed", flush=True)
+signal.signal(signal.SIGUSR1, close)
 print("listening", flush=True)
 time.sleep(600)
 """
@@ -219,9 +277,34 @@ def start_server(port: int) -> "subprocess.Popen[bytes]":
     """A real process that listens."""
     child = subprocess.Popen([sys.executable, "-c", SERVE.format(port=port)], stdout=subprocess.PIPE)
     assert child.stdout is not None
-    with child.stdout:
-        assert child.stdout.readline() == b"listening\n"
+    assert child.stdout.readline() == b"listening\n"
     return child
+
+
+@pytest.fixture
+def start() -> "Iterator[Callable[[int], subprocess.Popen[bytes]]]":
+    """Starts servers that the test's end ends."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def one(port: int) -> "subprocess.Popen[bytes]":
+        started.append(start_server(port))
+        return started[-1]
+
+    yield one
+    for child in started:
+        child.kill()
+        child.wait()
+        assert child.stdout is not None
+        child.stdout.close()
+
+
+Start = Callable[[int], "subprocess.Popen[bytes]"]
+
+
+def bare(port: int) -> Processes:
+    """Of a bare llama.cpp on a port."""
+    config = WatchConfig(target={"kind": "llamacpp", "base_url": f"http://127.0.0.1:{port}"})
+    return Processes(config, Known(config))
 
 
 def free_port() -> int:
@@ -231,30 +314,58 @@ def free_port() -> int:
 
 
 @needs_linux
-def test_a_real_server_killed_and_started_again_is_found_by_its_port() -> None:
+def test_a_real_server_killed_and_started_again_is_found_by_its_port(start: Start) -> None:
     port = free_port()
-    first = start_server(port)
-    target = {"kind": "llamacpp", "base_url": f"http://127.0.0.1:{port}"}
-    config = WatchConfig(target=target)
-    processes = Processes(config, Known(config))
-    try:
-        assert find_listener(Path("/proc"), port) == first.pid
-        readings, _ = look(processes)
-        assert readings["process:backend"].values["pid"] == first.pid
-        first.kill()
-        first.wait()
-        assert [h.what for h in look(processes)[1]] == ["vanished"]
-        second = start_server(port)
-    finally:
-        first.kill()
-        first.wait()
-    try:
-        (event,) = look(processes)[1]
-        assert (event.what, event.details["was_pid"], event.details["is_pid"]) == (
-            "restart",
-            first.pid,
-            second.pid,
-        )
-    finally:
-        second.kill()
-        second.wait()
+    first = start(port)
+    processes = bare(port)
+    assert find_listener(Path("/proc"), port) == first.pid
+    assert look(processes)[0]["process:backend"].values["pid"] == first.pid
+    first.kill()
+    first.wait()
+    assert [h.what for h in look(processes)[1]] == ["vanished"]
+    second = start(port)
+    assert restarts(look(processes)[1]) == [(first.pid, second.pid)]
+
+
+def restarts(happened: list[Happening]) -> list[tuple[int, int]]:
+    return [(h.details["was_pid"], h.details["is_pid"]) for h in happened if h.what == "restart"]
+
+
+@needs_linux
+def test_a_server_replaced_between_two_looks_is_a_restart(start: Start) -> None:
+    port = free_port()
+    first = start(port)
+    processes = bare(port)
+    look(processes)
+    first.kill()
+    first.wait()
+    second = start(port)
+    happened = [*look(processes)[1], *look(processes)[1]]
+    assert [h.what for h in happened] == ["vanished", "restart"]
+    assert restarts(happened) == [(first.pid, second.pid)]
+
+
+@needs_linux
+def test_a_server_that_lives_on_and_has_lost_its_port_to_another_is_a_restart(start: Start) -> None:
+    port = free_port()
+    first = start(port)
+    processes = bare(port)
+    look(processes)
+    first.send_signal(signal.SIGUSR1)
+    assert first.stdout is not None
+    assert first.stdout.readline() == b"closed\n"
+    trio.run(processes._listener.check)
+    assert look(processes)[1] == []  # nobody has it
+    second = start(port)
+    trio.run(processes._listener.check)
+    assert restarts(look(processes)[1]) == [(first.pid, second.pid)]
+    trio.run(processes._listener.check)
+    assert look(processes)[1] == []
+
+
+@needs_linux
+def test_a_real_child_is_below_its_parent(start: Start) -> None:
+    child = start(free_port())
+    descendants = Descendants(Path("/proc"))
+    trio.run(descendants.look)
+    assert child.pid in descendants.of(os.getpid(), {os.getpid()})

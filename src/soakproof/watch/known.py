@@ -35,7 +35,7 @@ class Known:
         pid, url = config.target.get("backend_pid"), config.target.get("backend_url")
         url = self._reachable(url) if url else None
         if not config.is_lemonade:
-            pid, url = pid or next(iter(config.server_pids), None), config.base_url or None
+            pid, url = next(iter(config.server_pids), pid), config.base_url or None
         if pid or url:
             model = self._model or config.target.get("model")
             self.backends = (Backend(MAIN, model, pid, url),)

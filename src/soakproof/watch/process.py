@@ -106,6 +106,36 @@ def find_listener(proc_root: Path, port: int) -> int | None:
     return next((pid for pid in pids if not wanted.isdisjoint(_links(proc_root / str(pid) / "fd"))), None)
 
 
+def still_listens(proc_root: Path, pid: int, port: int) -> bool | None:
+    """Whether a process listens on a TCP port; None where its files may not be seen."""
+    folder = proc_root / str(pid) / "fd"
+    if not os.access(folder, os.R_OK):
+        return None
+    wanted = {f"socket:[{inode}]" for inode in _listening_inodes(proc_root, port)}
+    return not wanted.isdisjoint(_links(folder))
+
+
+def read_parents(proc_root: Path) -> dict[int, int]:
+    """The parent's pid of every process. Raises OSError where there is no list of them."""
+    parents = {}
+    for folder in proc_root.iterdir():
+        if folder.name.isdigit():
+            try:
+                _, fields = _stat_fields((folder / "stat").read_text(errors="replace"))
+                parents[int(folder.name)] = int(fields[1])
+            except (OSError, ValueError):
+                continue
+    return parents
+
+
+def read_name(proc_root: Path, pid: int) -> str | None:
+    """The name of a process; None for one that is gone or cannot be read."""
+    try:
+        return _stat_fields((proc_root / str(pid) / "stat").read_text(errors="replace"))[0]
+    except (OSError, ValueError):
+        return None
+
+
 def _listening_inodes(proc_root: Path, port: int) -> Iterator[str]:
     for table in ("tcp", "tcp6"):
         try:

@@ -2,17 +2,20 @@
 
 Roles: ``front`` is a Lemonade, ``backend`` serves the target's model (a bare llama.cpp has only that), and
 further models are ``backend-2`` and so on. Only for a target on this host.
+
+Pids that the user named are believed before those of the health document, which in a container are others.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import trio
 
+from soakproof.watch.descendants import Descendants, with_children
 from soakproof.watch.known import MAIN, Known
 from soakproof.watch.listener import Listener
 from soakproof.watch.portable import is_without_proc, read_portable_process
-from soakproof.watch.process import ProcessState, read_boot_time, read_process
+from soakproof.watch.process import ProcessState, read_boot_time, read_name, read_process
 from soakproof.watch.restarts import Restarts
 from soakproof.watch.settings import WatchConfig
 from soakproof.watch.source import (
@@ -26,10 +29,14 @@ from soakproof.watch.source import (
 )
 
 FRONT = "front"
+_BACKEND_PROGRAM = "llama"  # with this its name begins, among pids that were named
 
 
 class Processes:
-    """One sample a role: {pid, created, name, state, rss_bytes, rss_anon_bytes, swap_bytes, fds, …}."""
+    """One sample a role: {pid, created, name, state, rss_bytes, rss_anon_bytes, swap_bytes, fds, …}.
+
+    ``children`` counts the processes below it that have no role; ``children_rss_bytes`` … are their sums.
+    """
 
     name = "process"
     bound_s = 5 * FILES_BOUND_S
@@ -38,34 +45,35 @@ class Processes:
         self._root = Path(config.proc_root)
         self._known = known
         self._role = FRONT if config.is_lemonade else MAIN  # of the process that listens
-        self._others = config.server_pids[1:]
-        given = next(iter(config.server_pids), None)
+        self._named = named_roles(self._root, config.server_pids, self._role)
+        own = self._named.get(self._role)
         if not config.is_lemonade and known.main:
-            given = known.main.pid
-        self._listener = Listener(self._root, config.base_url, given)
+            own = own or known.main.pid
+        self._listener = Listener(self._root, config.base_url, own, named=self._role in self._named)
         self._readers: dict[str, BlockingReader] = {}
-        expected = {b.role: b.pid for b in known.backends if b.pid}
-        self._restarts = Restarts(expected | ({self._role: given} if given else {}))
+        expected = {b.role: b.pid for b in known.backends if b.pid} | self._named
+        self._restarts = Restarts(expected | ({self._role: own} if own else {}))
+        self._descendants = Descendants(self._root)
         self._boot_time: float | None = None
 
     async def read(self) -> Sequence[Reading | Happening]:
         found: list[Reading | Happening] = []
         pids = await self._pids()
         self._known.processes = dict(pids)
+        await self._descendants.look()
         if self._role not in pids:
             found.append(self._not_found())
         async with trio.open_nursery() as nursery:
             for role, pid in pids.items():
-                nursery.start_soon(self._look, role, pid, found)
+                nursery.start_soon(self._look, role, pid, set(pids.values()), found)
         return found
 
     async def _pids(self) -> dict[str, int]:
         """Who plays which role now. A backend that is no longer listed is watched until it is gone."""
         pids = self._restarts.still_there()
         if self._role == FRONT:
-            pids |= {b.role: b.pid for b in self._known.backends if b.pid}
-        extra = [pid for pid in self._others if pid not in pids.values()]
-        pids |= {f"{self._role}-{number}": pid for number, pid in enumerate(extra, 2)}
+            listed = {b.role: b.pid for b in self._known.backends if b.pid}
+            pids |= {role: pid for role, pid in listed.items() if role not in self._named}
         pid = await self._listener.find(self._restarts.parent(MAIN) if self._role == FRONT else None)
         return pids | ({self._role: pid} if pid else {})
 
@@ -77,11 +85,13 @@ class Processes:
             "user or as root",
         )
 
-    async def _look(self, role: str, pid: int, found: list[Reading | Happening]) -> None:
+    async def _look(
+        self, role: str, pid: int, players: Collection[int], found: list[Reading | Happening]
+    ) -> None:
         source = f"process:{role}"
         reader = self._readers.setdefault(role, BlockingReader())
         try:
-            state = await reader.run(lambda: self._read(pid))
+            state = await reader.run(lambda: self._read(pid, players))
         except HungError as error:
             found.append(Reading(source, "timeout", {"pid": pid}, str(error)))
         except OSError as error:
@@ -92,12 +102,17 @@ class Processes:
         else:
             found += self._told(role, source, pid, state)
 
-    def _read(self, pid: int) -> ProcessState | None:
+    def _read(self, pid: int, players: Collection[int]) -> ProcessState | None:
         if is_without_proc(self._root):
             return read_portable_process(pid)
         if self._boot_time is None:
             self._boot_time = read_boot_time(self._root)
-        return read_process(self._root, pid, self._boot_time)
+        state = read_process(self._root, pid, self._boot_time)
+        if state is None:
+            return None
+        below = self._descendants.of(pid, players)
+        read = [read_process(self._root, child, self._boot_time) for child in below]
+        return with_children(state, [child for child in read if child])
 
     def _told(
         self, role: str, source: str, pid: int, state: ProcessState | None
@@ -109,3 +124,14 @@ class Processes:
             self._listener.lost()
         happened = self._restarts.missing(role, pid)
         return [*happened, Reading(source, "error", {"pid": pid}, f"process {pid} is gone")]
+
+
+def named_roles(proc_root: Path, pids: Sequence[int], listener: str) -> dict[str, int]:
+    """The roles of processes that the user named: by their program, or in their order."""
+    roles: dict[str, int] = {}
+    for pid in pids:
+        is_backend = (read_name(proc_root, pid) or "").startswith(_BACKEND_PROGRAM)
+        role = MAIN if is_backend else listener
+        number = sum(name == role or name.startswith(f"{role}-") for name in roles) + 1
+        roles[role if number == 1 else f"{role}-{number}"] = pid
+    return roles
