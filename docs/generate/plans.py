@@ -100,7 +100,7 @@ def scenarios(catalog: Catalog) -> Iterator[str]:
 def own_options(kind: type) -> Iterator[str]:
     """The fields of a scenario or an adjudicator."""
     rows = [
-        (code(f.name), f"{_type(kind, f.annotation)}{_range(kind, f.name)}", shown(default), f.comment)
+        (code(f.name), f"{in_words(f.annotation, kind)}{_range(kind, f.name)}", shown(default), f.comment)
         for f, default in options(kind)
     ]
     return table(("option", "type", "default", "what it is"), rows) if rows else iter(("",))
@@ -112,10 +112,3 @@ def _range(kind: Any, name: str) -> str:
         return ""
     least, most = (in_unit(bound, typing.get_type_hints(kind)[name]) for bound in kind.ranges[name])
     return f", {least} to {most}"
-
-
-def _type(kind: type, annotation: str) -> str:
-    """A name for a choice, such as ``Phase``, is told by its choices."""
-    alias = getattr(inspect.getmodule(kind), annotation, None)
-    choices = getattr(alias, "__args__", ())
-    return "one of " + ", ".join(code(str(c)) for c in choices) if choices else in_words(annotation)

@@ -1,6 +1,8 @@
 """Markdown tables, and the fields of a dataclass with their defaults."""
 
 import dataclasses
+import inspect
+import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -42,9 +44,14 @@ def code(text: str) -> str:
     return f"`{text}`" if text else ""
 
 
-def in_words(annotation: str) -> str:
-    """A field's type for somebody who writes TOML."""
+def in_words(annotation: str, kind: type | None = None) -> str:
+    """A field's type for somebody who writes TOML; what ``kind``'s module calls choices is told by them."""
     annotation = annotation.removesuffix(" | None")
+    name = annotation.removeprefix("tuple[").removesuffix(", ...]")
+    choices = typing.get_args(getattr(inspect.getmodule(kind), name, None))
+    if choices:
+        listed = ", ".join(code(str(choice)) for choice in choices)
+        return f"one of {listed}" if name == annotation else f"list of {listed}"
     if annotation in TYPES or "Literal" in annotation:
         return TYPES.get(annotation, annotation)
     return "table"
@@ -73,7 +80,7 @@ def shown(default: Any) -> str:
 def keys(kind: type, prefix: str = "", comments: Mapping[str, str] | None = None) -> Iterator[str]:
     """The keys of a TOML table. ``comments`` are of another class that says more of the same keys."""
     rows = [
-        (code(f.name), in_words(f.annotation), shown(default), _about(f, prefix, comments or {}))
+        (code(f.name), in_words(f.annotation, kind), shown(default), _about(f, prefix, comments or {}))
         for f, default in options(kind)
     ]
     return table(("key", "type", "default", "what it is"), rows)

@@ -35,6 +35,7 @@ from soakproof.settings import build, read_toml, refuse_text
 from soakproof.slots import LEAST_PAUSE_S
 from soakproof.thresholds import parse
 from soakproof.units import Bytes, Seconds
+from soakproof.watch.guard.limits import Limits, Requirable, Then
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,10 +65,32 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSettings:
-    """What ends the load before its time; the run is sealed and judged all the same."""
+    """What ends the load before its time; the run is sealed and judged all the same. A size of 0: never."""
 
     kernel: bool = True  # a fatal line of the kernel's log: a reset or hung GPU, a kill for memory
-    memory: Bytes = Bytes(0)  # less of the host's memory available than this; 0: never
+    restart: bool = False  # a process of the server that was replaced by another
+    available_floor: Bytes = Bytes(0)  # less of the host's memory available than this
+    memory: Bytes = Bytes(0)  # the earlier name of `available_floor`; the greater of both counts
+    gtt_ceiling: Bytes = Bytes(0)  # more GTT used by all AMD GPUs together
+    vram_ceiling: Bytes = Bytes(0)  # more VRAM used by any one GPU
+    swap_growth: Bytes = Bytes(0)  # swap in use that has grown by more since the watch began
+    require: tuple[Requirable, ...] = ()  # limits without whose source the run does not begin
+    then: Then = (
+        "stop"  # `"unload"`: the model, through Lemonade; `"end"`: the backend's process, on this host
+    )
+
+    @property
+    def limits(self) -> Limits:
+        """As the watch takes them."""
+        return Limits(
+            available_floor_bytes=max(self.available_floor, self.memory) or None,
+            gtt_ceiling_bytes=self.gtt_ceiling or None,
+            vram_ceiling_bytes=self.vram_ceiling or None,
+            swap_growth_bytes=self.swap_growth or None,
+            kernel=self.kernel,
+            restart=self.restart,
+            required=self.require,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,6 +268,10 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
             f"{where}: watch: slots_every: expected {LEAST_PAUSE_S:g} s or more, found {found}",
             "asked faster, llama.cpp does not notice clients that leave before their first token",
         )
+    given = {limit.name for limit in document.guard.limits.each()}
+    for name in document.guard.require:
+        if name not in given:
+            raise UsageError(f"{where}: guard: require: no limit of {name} is set", "set the limit as well")
     refuse_text(document.title, f"{where}: title", 200)
     for number, threshold in enumerate(document.threshold, 1):
         refuse_text(threshold.name, f"{where}: threshold {number}: name", 60, least=1)

@@ -4,10 +4,11 @@ import pytest
 from judging import exchange
 from kernel_lines import CATALOGUE, kmsg
 
-from soakproof.load.guard import reason_to_end
 from soakproof.plan import GuardSettings
 from soakproof.raw import raw_result, summary_lines
 from soakproof.units import Bytes
+from soakproof.watch.guard.deciding import decide
+from soakproof.watch.guard.limits import Measured
 from soakproof.watch.incidents import Incidents
 
 MIB = 2**20
@@ -19,6 +20,12 @@ def fatal(name: str) -> int:
     for n, line in enumerate(kmsg(name)):
         incidents.event(line, n * 10**7)
     return incidents.fatal
+
+
+def reasons(guard: GuardSettings, **told: int | None) -> tuple[str, ...]:
+    """What ends the load when two looks in a row say this."""
+    looks = [Measured(t_ns=n, **told) for n in range(2)]
+    return decide(guard.limits, looks, 1).reasons
 
 
 @pytest.mark.case(55, 61)
@@ -36,21 +43,19 @@ def fatal(name: str) -> int:
 )
 def test_a_fatal_incident_ends_the_load_and_a_warning_does_not(name: str, count: int) -> None:
     assert fatal(name) == count
-    told = {"fatal": fatal(name), "incidents": 1, "available_bytes": 10**10}
-    assert bool(reason_to_end(GuardSettings(), told)) is bool(count)
-    assert reason_to_end(GuardSettings(kernel=False), told) == ""
+    assert bool(reasons(GuardSettings(), fatal_incidents=fatal(name), available_bytes=10**10)) is bool(count)
+    assert reasons(GuardSettings(kernel=False), fatal_incidents=fatal(name)) == ()
 
 
 @pytest.mark.case(55)
-def test_the_load_ends_before_memory_does() -> None:
-    guard = GuardSettings(memory=Bytes(512 * MIB))
-    assert reason_to_end(guard, {"available_bytes": 600 * MIB}) == ""
-    assert reason_to_end(guard, {"available_bytes": 500 * MIB}) == (
-        "500 MiB of memory are available, less than 512 MiB"
-    )
-    assert reason_to_end(guard, {"available_bytes": None}) == ""  # what is not known ends nothing
-    assert reason_to_end(guard, {}) == ""
-    assert reason_to_end(GuardSettings(), {"available_bytes": 1}) == ""
+@pytest.mark.parametrize("key", ["available_floor", "memory"])
+def test_the_load_ends_before_memory_does(key: str) -> None:
+    guard = GuardSettings(**{key: Bytes(512 * MIB)})
+    assert reasons(guard, available_bytes=600 * MIB) == ()
+    told = "500 MiB of memory are available, less than 512 MiB"
+    assert reasons(guard, available_bytes=500 * MIB) == (told,)
+    assert reasons(guard, available_bytes=None) == ()  # what is not known ends nothing
+    assert reasons(GuardSettings(), available_bytes=1) == ()
 
 
 @pytest.mark.case(55, 61)

@@ -77,7 +77,10 @@ def _whole(raw: Mapping[str, Any], found: list[Finding], functional: bool) -> Fi
         return _outcome(Outcome.ERROR, f"The run could not be carried out{reason}.", fault="ours")
     if outcome != "failed":
         return _outcome(Outcome.INCONCLUSIVE, f"The raw outcome is {outcome!r}, which says nothing.")
-    return _failed(list(failed_beside(raw)), any(f.outcome is Outcome.FAIL for f in found), functional)
+    failures, by_threshold = list(failed_beside(raw)), any(f.outcome is Outcome.FAIL for f in found)
+    if not failures and not by_threshold and _mapping(raw.get("ended")).get("why") == "guard":
+        return _outcome(Outcome.INCONCLUSIVE, f"The guard ended the load before its time{reason}.")
+    return _failed(failures, by_threshold, functional)
 
 
 def _failed(failures: list[str], by_threshold: bool, functional: bool) -> Finding:

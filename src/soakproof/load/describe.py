@@ -82,7 +82,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         ],
         "bounds": _plain(dataclasses.asdict(plan.bounds), unit="_s"),
         "watch": _plain(dataclasses.asdict(plan.watch), unit="_s"),
-        "guard": {"kernel": plan.guard.kernel, "memory_bytes": int(plan.guard.memory)},
+        "guard": {**plan.guard.limits.described(), "then": plan.guard.then},
         "thresholds": [dataclasses.asdict(t) for t in plan.thresholds],
         "source": plan.source,
     }

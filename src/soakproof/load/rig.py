@@ -24,6 +24,7 @@ from soakproof.load.progress import say
 from soakproof.load.recorder import FireRequest, Recorder
 from soakproof.load.slots import SlotsReader
 from soakproof.load.transport import Endpoint
+from soakproof.plain import plain
 from soakproof.plan import Plan
 from soakproof.request import Requests
 from soakproof.run import Run, check_room
@@ -32,7 +33,7 @@ from soakproof.testbed.data import PROBE_MODEL
 from soakproof.testbed.launch import Testbed, check_model_name, check_packages, checked_model
 from soakproof.testbed.names import ALIAS
 from soakproof.watch.launch import Watch
-from soakproof.watch.settings import WatchConfig
+from soakproof.watch.settings import GuardConfig, WatchConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +160,13 @@ class _Setup:
             target=self.run.document["target"],
             server_pids=testbed.pids[:1] if testbed else self.wishes.server_pids,
             server_logs=(*self.wishes.server_logs, *(map(str, testbed.logs) if testbed else ())),
+            guard=GuardConfig(limits=self.plan.guard.limits, then=self.plan.guard.then),
             headers_env=self.wishes.credentials.hand_on(),
         )
         watch = Watch.start(self.run.path, config, popen=gevent.subprocess.Popen)
         self.stack.callback(watch.stop)
+        for name, why in watch.latest().get("guard_unknown", {}).items():
+            say(f"{name} cannot be measured, so the guard does not keep its limit: {plain(why)}")
         return watch
 
     def _driver(self, target: Target, around: Surroundings, recorder: Recorder, slots: SlotsReader) -> Driver:

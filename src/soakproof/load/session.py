@@ -20,7 +20,6 @@ from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError
 from soakproof.load.companions import Companions
 from soakproof.load.deck import Deck
 from soakproof.load.ending import say_unsealed, seal
-from soakproof.load.guard import reason_to_end
 from soakproof.load.permits import Permits
 from soakproof.load.progress import progress_line, say
 from soakproof.load.rig import Rig
@@ -29,6 +28,7 @@ from soakproof.load.tester import TesterSampler
 from soakproof.plan import Kind, Plan
 from soakproof.watch.launch import Watch
 
+_GUARD_LOOK_S = 0.1
 _SAID_EVERY = 10  # seconds between two lines on how it goes
 _TOLD = 300  # characters of a fault that an event keeps
 
@@ -68,6 +68,7 @@ class Session:
         self.run.save()
         self._rig.stack.callback(TesterSampler(self._recorder, self._clock, self._state).close)
         self._rig.stack.callback(gevent.spawn(self._supervise).kill)
+        self._rig.stack.callback(gevent.spawn(self._heed_guard).kill)
 
     def iterate(self, kind: Kind) -> None:
         """One iteration of a kind, when its permits are free. Does nothing once the run is stopping."""
@@ -133,7 +134,6 @@ class Session:
         while True:
             gevent.sleep(1)
             self._companions.look(self.elapsed_s)
-            self._look_at_host()
             if not self._rig.driver.sweeper.alive and not self.finishing:
                 self._fault("nothing ends what is past its bound any more")
                 return
@@ -141,16 +141,17 @@ class Session:
                 said += _SAID_EVERY
                 say(progress_line(self.elapsed_s, self._recorder.counts, self._rig.driver.sweeper))
 
-    def _look_at_host(self) -> None:
-        """End the load, what is in flight as well, when the host gives reason to."""
-        watch = self._rig.processes.get("watch")
-        if not isinstance(watch, Watch) or self.stopping or self.guarded:
-            return
-        self.guarded = reason_to_end(self.plan.guard, watch.latest())
-        if self.guarded:
-            say(f"the load ends here: {self.guarded}")
-            self.note("guard", reason=self.guarded)
-            gevent.spawn(self._on_trouble)
+    def _heed_guard(self) -> None:
+        """End the load, what is in flight as well, when the watch's guard says so."""
+        while not self.stopping:
+            gevent.sleep(_GUARD_LOOK_S)
+            watch = self._rig.processes.get("watch")
+            self.guarded = str(watch.latest().get("guard") or "") if isinstance(watch, Watch) else ""
+            if self.guarded and not self.stopping:
+                say(f"the load ends here: {self.guarded}")
+                self.note("guard", reason=self.guarded)
+                gevent.spawn(self._on_trouble)
+                return
 
     @property
     def began(self) -> bool:
@@ -229,7 +230,8 @@ class Session:
 
     def _finish(self, why: str, reason: str) -> None:
         if not self.trouble:
-            within = 0 if "testbed" in self._companions.ended else IDLE_WITHIN_S
+            is_gone = "testbed" in self._companions.ended or (self.guarded and self.plan.guard.then != "stop")
+            within = 0 if is_gone else IDLE_WITHIN_S
             self._recorder.event("final_slots", **await_idle_slots(self._rig.slots, self._clock, within))
         self._rig.stack.close()
         if self.trouble:

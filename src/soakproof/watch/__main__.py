@@ -1,6 +1,7 @@
 """``python -m soakproof.watch --config JSON``: the watch's process, started by a run.
 
-Ends with 0 once its evidence is sealed, 3 when it could not be written, 64 for a wrong configuration.
+Ends with 0 once its evidence is sealed, 3 when it could not be written or its guard cannot do what it must,
+64 for a wrong configuration.
 """
 
 import argparse
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import trio
 
-from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, UsageError
+from soakproof.errors import EXIT_ERROR, EXIT_OK, SoakproofError, UsageError
 from soakproof.run import NodeWriter
 from soakproof.watch.ending import Ending
 from soakproof.watch.parent import Parent
@@ -40,19 +41,19 @@ def watch(config: WatchConfig, ending: Ending) -> int:
         trio.run(Service(config, writer, Parent().tell).run, ending)
         writer.seal()
         return EXIT_OK
-    except (RecorderError, BaseExceptionGroup) as error:
-        told = _recorder_error(error)
+    except (SoakproofError, BaseExceptionGroup) as error:
+        told = _in_words(error)
         if told is None:
             traceback.print_exception(error)
         print(f"watch: {told or 'ended by a fault of its own'}", file=sys.stderr)
         return EXIT_ERROR
 
 
-def _recorder_error(error: BaseException) -> BaseException | None:
-    """The RecorderError in it, if it is one."""
+def _in_words(error: BaseException) -> BaseException | None:
+    """The error in it that says in words what is wrong, if there is one."""
     if isinstance(error, BaseExceptionGroup):
-        return next((found for e in error.exceptions if (found := _recorder_error(e))), None)
-    return error if isinstance(error, RecorderError) else None
+        return next((found for e in error.exceptions if (found := _in_words(e))), None)
+    return error if isinstance(error, SoakproofError) else None
 
 
 if __name__ == "__main__":

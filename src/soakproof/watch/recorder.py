@@ -23,6 +23,7 @@ class Recorder:
         self.latest: dict[str, Reading] = {}
         self.states: dict[str, Counter[str]] = {}
         self.incidents = Incidents(load_catalogue(), writer.node)
+        self.restarts = 0
         self._writer = writer
         self._clock = clock
         self._ordinary = 0  # kernel lines without a signature
@@ -58,6 +59,7 @@ class Recorder:
         self.reading(reading, now, now)
 
     def happening(self, happening: Happening) -> None:
+        self.restarts += happening.what == "restart"
         self.event(happening.what, happening.details)
 
     def event(self, what: str, details: Mapping[str, Any]) -> None:

@@ -20,6 +20,7 @@ from soakproof.watch.cpu import Cpu
 from soakproof.watch.ending import Ending
 from soakproof.watch.flushing import EVERY_S, Flusher
 from soakproof.watch.gpu_memory import GpuMemory
+from soakproof.watch.guard.soak import SoakGuard
 from soakproof.watch.health import Health, Live
 from soakproof.watch.http import Http
 from soakproof.watch.kernel_source import NAME as KERNEL_LOG
@@ -112,9 +113,12 @@ class Service:
         self._flusher = Flusher(writer.folder.parent)
         self._tell = tell
         self._paces: dict[str, Pace] = {}
+        self._guard = SoakGuard(config, self._recorder, self._clock.now, self._tell_guard)
 
     async def run(self, ending: Ending) -> None:
-        """Until there is a reason to end. Raises RecorderError, in a group, when writing fails."""
+        """Until there is a reason to end. Raises RecorderError, in a group, when writing fails, and at the
+        beginning SoakproofError where the guard cannot do what it must.
+        """
         log, state = await self._open_kernel_log()
         sources = make_sources(self._config)
         periods_s = {source.name: period for source, period in sources}
@@ -122,6 +126,7 @@ class Service:
         self._recorder.state_of(state)
         for reading in unseen(self._config):
             self._recorder.state_of(reading)
+        self._recorder.event("guarded", await self._guard.begin())
         start = self._clock.now()
         beat = self._pace(start, self._config.interval_s)
         async with trio.open_nursery() as nursery:
@@ -132,7 +137,8 @@ class Service:
                 nursery.start_soon(self._follow, source, self._paces[source.name])
             if log:
                 nursery.start_soon(self._follow_kernel, log, state)
-            self._tell({"ready": True})
+            nursery.start_soon(self._guard.run)
+            self._tell({"ready": True, **self._guard.told()})
             await ending.wait()
             nursery.cancel_scope.cancel()
         if log:
@@ -193,8 +199,12 @@ class Service:
                     "slots_busy": self._value("slots", "busy"),
                     "incidents": self._recorder.incidents.count,
                     "fatal": self._recorder.incidents.fatal,
+                    **self._guard.told(),
                 }
             )
+
+    def _tell_guard(self) -> None:
+        self._tell(self._guard.told())
 
     def _value(self, source: str, name: str) -> Any:
         reading = self._recorder.latest.get(source)

@@ -12,6 +12,7 @@ import orjson
 
 from soakproof.errors import UsageError
 from soakproof.slots import LEAST_PAUSE_S
+from soakproof.watch.guard.limits import Limits, Then
 
 INTERVAL_FLOOR_S = 0.05
 # What the watch needs of the target as run.json has it. The rest stays out of argv: a launch command can
@@ -30,6 +31,14 @@ _TARGET_KEYS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GuardConfig:
+    """What ends the load, and what is done to the server then."""
+
+    limits: Limits = field(default_factory=lambda: Limits(kernel=True))
+    then: Then = "stop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchConfig:
     """One watch. ``target`` is the target's identity as run.json has it, or the part of it that is known."""
 
@@ -43,6 +52,7 @@ class WatchConfig:
     proc_root: str = "/proc"
     sys_root: str = "/sys"
     kmsg: str = "/dev/kmsg"
+    guard: GuardConfig = field(default_factory=GuardConfig)
     headers_env: str = ""  # environment variable that holds the API key
 
     def __post_init__(self) -> None:

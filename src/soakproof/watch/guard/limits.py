@@ -2,7 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
+
+Then = Literal[
+    "stop", "unload", "end"
+]  # what follows a trip: the load stops, and the server may be acted upon
+Requirable = Literal["available", "gtt", "vram", "swap", "kernel", "restart"]
 
 _GIB, _MIB = 2**30, 2**20
 

@@ -19,12 +19,20 @@ _SHOWN = 40  # looks before a trip that its event keeps
 class Lookout:
     """Looks through every gauge at its own pace. ``now`` is the run clock."""
 
-    def __init__(self, limits: Limits, gauges: Sequence[Gauge], now: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        gauges: Sequence[Gauge],
+        now: Callable[[], int],
+        why_no_gauge: str = "nothing measures it",
+    ) -> None:
+        """``why_no_gauge`` is the reason for a limit that none of the gauges is for."""
         self.limits = limits
         self.samples: deque[Measured] = deque()
         self.decision = Decision("go on")
         self._gauges = gauges
         self._now = now
+        self._why_no_gauge = why_no_gauge
 
     async def look_once(self) -> dict[str, int]:
         """One look through every gauge, one after the other; what it told."""
@@ -38,10 +46,14 @@ class Lookout:
     def unknown(self) -> dict[str, str]:
         """The limits that no look has told anything of, each with the reason."""
         return {
-            limit.name: next(g.why_unknown(limit.field) for g in self._gauges if limit.field in g.fields)
+            limit.name: self._why_unknown(limit.field)
             for limit in self.limits.each()
             if all(limit.value(sample) is None for sample in self.samples)
         }
+
+    def _why_unknown(self, field: str) -> str:
+        gauge = next((gauge for gauge in self._gauges if field in gauge.fields), None)
+        return gauge.why_unknown(field) if gauge else self._why_no_gauge
 
     async def wait_for_trip(self) -> Decision:
         """Look until a limit has been crossed twice in a row; what was decided then."""
@@ -52,10 +64,9 @@ class Lookout:
 
     async def _follow(self, gauge: Gauge, all_gauges: trio.CancelScope) -> None:
         while self.decision.action != "trip":
+            await trio.sleep(next_poll_s(self.limits, self.samples, gauge.fields))
             self._keep(await gauge.look(self._now))
             self.decision = decide(self.limits, self.samples, self._now())
-            if self.decision.action != "trip":
-                await trio.sleep(next_poll_s(self.limits, self.samples, gauge.fields))
         all_gauges.cancel()
 
     def _keep(self, sample: Measured) -> None:

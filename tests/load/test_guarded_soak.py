@@ -1,0 +1,49 @@
+"""A whole soak whose plan has a guard: what is left of it when the guard ends the load."""
+
+from pathlib import Path
+
+import pytest
+
+from soakproof.run import verify
+from tests.load.soaks import adjudicated, document, lines, locust, output, the_run
+
+pytestmark = pytest.mark.timeout(240)
+PLAN = """
+users = 1
+[mix]
+structured_json = 1
+[guard]
+available_floor = "8000000 GiB"
+"""
+
+
+def soaked(folder: Path, guard: str = "") -> int:
+    """The exit code of a soak by the plan with more in its [guard]."""
+    (folder / "scenarios").mkdir()
+    (folder / "scenarios/guarded.toml").write_text(PLAN + guard)
+    with locust(folder, "--headless", "-t", "60s", "--plan", "guarded") as process:
+        return process.wait(120)
+
+
+def test_the_backend_is_ended_and_the_run_is_sealed_and_never_passes(tmp_path: Path) -> None:
+    assert soaked(tmp_path, 'then = "end"') == 1
+    run = the_run(tmp_path)
+    assert verify(run).problems == ()
+    assert not verify(run).recovered
+    assert document(run / "raw.json")["ended"]["why"] == "guard"
+    told = {line["what"]: line["details"] for line in lines(run, "events.jsonl", "watch")}
+    assert told["guard_trip"]["caused_by"]
+    assert (told["guard_action"]["what"], told["guard_action"]["done"]) == ("end", True)
+    assert "the load ends here: " in output(tmp_path)
+    code, verdict = adjudicated(run)
+    assert code == 2
+    assert [f["subject"] for f in verdict["findings"] if f["outcome"] == "FAIL"] == []
+    assert any("The guard ended the load" in f["answer"] for f in verdict["findings"])
+
+
+def test_a_required_limit_that_cannot_be_measured_refuses_the_run(tmp_path: Path) -> None:
+    assert soaked(tmp_path, 'vram_ceiling = "1 GiB"\nrequire = ["vram"]') == 3
+    assert "vram is required and cannot be measured" in output(tmp_path)
+    run = the_run(tmp_path)
+    assert verify(run).sealed
+    assert lines(run, "exchanges.jsonl") == []
