@@ -56,6 +56,9 @@ def test_parts_of_plans_and_policies_are_taken(tmp_path: Path) -> None:
             kind = block.text.split("]")[0].removeprefix("[kind.")
             part.write_text(f"[mix]\n{kind} = 1\n{block.text}")
             load_plan(catalog, str(part))
+        elif block.text.startswith("[guard]"):
+            part.write_text(f"[mix]\nstructured_json = 1\n{block.text}")
+            load_plan(catalog, str(part))
         else:
             part.write_text(f"[adjudicator.functional]\n[adjudicator.throughput]\n{block.text}")
             load_policy(catalog, str(part))
