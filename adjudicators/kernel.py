@@ -1,7 +1,8 @@
 """Kernel log: GPU faults, resets and out-of-memory kills, and whose they were.
 
-A line that says "recovered" is a fault all the same. A fault of another program contaminates the run and
-does not convict the server. A log that could not be read, or that lost lines, tells nothing good.
+A line that says "recovered" is a fault all the same. A fault of another program, or of the hardware,
+contaminates the run and does not convict the server; a crash counts where it is the server's own. A log that
+could not be read, or that lost lines, tells nothing good.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +25,8 @@ from soakproof.judge.incidents import FAULTS, SERVERS, Incident, Servers, incide
 ADVICE = {
     "memory": "memory ran out, so less context, fewer slots or a smaller prompt cache helps",
     "GPU": "the GPU or its driver failed, so look at driver, firmware and kernel",
-    "host": "a task of the host hung",
+    "hardware": "the machine itself failed, so no verdict on its software can rest on this run",
+    "host": "the kernel or a process of the host failed or hung",
 }
 
 
@@ -44,7 +46,7 @@ class Kernel(Adjudicator):
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         servers = Servers.of(evidence, self.servers)
         found = incidents(evidence.kernel)
-        faults = [i for i in found if i.severity in FAULTS or self._too_often(i)]
+        faults = [i for i in found if self._is_fault(i, servers)]
         for number, incident in enumerate(faults, 1):
             yield self._fault(number, incident, servers)
         yield from self._gaps(evidence)
@@ -57,13 +59,21 @@ class Kernel(Adjudicator):
         if warned:
             yield self._warned(warned)
 
+    def _is_fault(self, incident: Incident, servers: Servers) -> bool:
+        if incident.is_crash and servers.guilty(incident)[2]:
+            return True
+        return incident.severity in FAULTS or self._too_often(incident)
+
     def _too_often(self, incident: Incident) -> bool:
         return incident.severity == "warn" and incident.busiest_minute >= self.warnings
 
     def _fault(self, number: int, incident: Incident, servers: Servers) -> Finding:
         name, pid, owned = servers.guilty(incident)
         who = f"{plain(name or 'a process', 40)}{f' (pid {pid})' if pid else ''}"
-        if owned is None:
+        if owned is None and incident.family == "hardware":
+            outcome, fault = Outcome.INCONCLUSIVE, "host"
+            whose = "of the machine, and no process's: the host was contaminated"
+        elif owned is None:
             outcome, whose, fault = Outcome.FAIL, "no process is named", ""
         elif owned:
             outcome, whose, fault = Outcome.FAIL, f"of the server's own {who}", "backend"

@@ -151,3 +151,55 @@ def test_few_warnings_are_told_and_many_a_minute_are_a_fault() -> None:
     assert many["incident 1"].outcome is Outcome.FAIL
     slow = adjudicate("kernel", evidence(READ, enomem(12, 9.0)))
     assert slow["warnings"].outcome is Outcome.PASS
+
+
+def one(
+    message: str, fault_class: str, severity: str, name: str | None = None, pid: int | None = None
+) -> KernelEvent:
+    return kernel(
+        message, 12.0, incident=1, fault_class=fault_class, severity=severity, process=name, pid=pid
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "fault_class", "severity"),
+    [
+        ("mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 4: a600000000020408", "machine_check", "fatal"),
+        ("EXT4-fs (nvme0n1p2): Remounting filesystem read-only", "filesystem", "fail"),
+        ("thermal thermal_zone0: acpitz: critical temperature reached", "thermal", "fatal"),
+    ],
+)
+def test_hardware_that_failed_contaminates_and_convicts_nobody(
+    message: str, fault_class: str, severity: str
+) -> None:
+    incident = adjudicate("kernel", evidence(READ, one(message, fault_class, severity)))["incident 1"]
+    assert (incident.outcome, incident.fault) == (Outcome.INCONCLUSIVE, "host")
+    assert "no verdict on its software" in incident.answer
+
+
+def test_a_kernel_that_fails_is_part_of_what_is_tested() -> None:
+    oops = one("BUG: kernel NULL pointer dereference, address: 0000000000000008", "kernel_oops", "fatal")
+    incident = adjudicate("kernel", evidence(READ, oops))["incident 1"]
+    assert incident.outcome is Outcome.FAIL
+    assert "of the host failed or hung" in incident.answer
+
+
+def test_hardware_beside_a_fault_of_the_gpu_is_the_gpus_fault() -> None:
+    bus = one("PCIe Bus Error: severity=Uncorrected (Fatal)", "pcie", "fail")
+    lost = one("amdgpu: device lost from bus!", "bus_loss", "fatal")
+    assert adjudicate("kernel", evidence(READ, bus, lost))["incident 1"].outcome is Outcome.FAIL
+
+
+def test_a_crash_counts_only_where_it_is_the_servers_own() -> None:
+    def crash(name: str, pid: int) -> KernelEvent:
+        return one(
+            f"{name}[{pid}]: segfault at 18 ip 00 sp 00 error 4 in x.so", "segfault", "warn", name, pid
+        )
+
+    ours = adjudicate("kernel", evidence(READ, crash("llama-server", 77), target=SERVER))
+    assert (ours["incident 1"].outcome, ours["incident 1"].fault) == (Outcome.FAIL, "backend")
+    theirs = adjudicate("kernel", evidence(READ, crash("gnome-shell", 78), target=SERVER))
+    assert {name: f.outcome for name, f in theirs.items()} == {
+        "kernel log": Outcome.PASS,
+        "warnings": Outcome.PASS,
+    }

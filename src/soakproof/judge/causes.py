@@ -17,7 +17,12 @@ from soakproof.plain import plain
 from soakproof.records import Event, Exchange, Sample
 
 BEFORE_S, AFTER_S = 30, 5  # a hung GPU may break a stream late; readings come after what they tell
-_KERNEL = {"memory": "memory ran out", "GPU": "the GPU hung or faulted", "host": "a task of the host hung"}
+_KERNEL = {
+    "memory": "memory ran out",
+    "GPU": "the GPU hung or faulted",
+    "hardware": "the machine's hardware failed",
+    "host": "the kernel or a process of the host failed or hung",
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,8 @@ class Causes:
             name, _, owned = servers.guilty(incident)
             whose = f", of {plain(name or 'another process', 40)}" if owned is False else ""
             what = f"when {_KERNEL[incident.family]} (kernel log at {incident.span[0]:.1f} s{whose})"
-            told.append((incident, Cause(what, host=owned is False and incident.family == "GPU")))
+            others = owned is False and incident.family == "GPU"
+            told.append((incident, Cause(what, host=others or incident.family == "hardware")))
         return told
 
     def _kernel(self, exchange: Exchange) -> Cause | None:

@@ -16,11 +16,24 @@ from soakproof.judge.evidence import Evidence
 from soakproof.plain import plain
 from soakproof.records import KernelEvent
 
-Family = Literal["memory", "GPU", "host"]
+Family = Literal["memory", "GPU", "hardware", "host"]
 FAULTS = ("fatal", "fail")
 COMM_LENGTH = 15  # characters of a process's name that the kernel keeps
 SERVERS = ("llama-server", "lemonade-server", "lemonade-router", "lemond")  # where the run recorded no names
+CRASH = "segfault"  # of one process, which is nobody else's matter
 _MEMORY = ("oom", "cs_enomem", "kfd_mem_limit")
+# Of the machine, whatever runs on it; and of its kernel.
+_HARDWARE = {
+    "machine_check",
+    "memory_error",
+    "hardware_error",
+    "gpu_ecc",
+    "pcie",
+    "disk",
+    "filesystem",
+    "thermal",
+}
+_HOST = {"hung_task", "lockup", "kernel_oops", "alloc_failed", CRASH}
 _KILLED = re.compile(r"Killed process .*?anon-rss:(\d{1,18})kB")
 
 
@@ -42,7 +55,14 @@ class Incident:
         classes = {line.fault_class for line in self.lines}
         if not classes.isdisjoint(_MEMORY):
             return "memory"
-        return "host" if classes <= {"hung_task", None} else "GPU"
+        if classes <= _HOST | {None}:
+            return "host"
+        return "hardware" if classes <= _HOST | _HARDWARE | {None} else "GPU"
+
+    @property
+    def is_crash(self) -> bool:
+        """Whether a process crashed and nothing else happened."""
+        return {line.fault_class for line in self.lines if line.severity} == {CRASH}
 
     @property
     def processes(self) -> tuple[tuple[str | None, int | None], ...]:
