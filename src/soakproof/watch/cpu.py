@@ -28,6 +28,9 @@ class Cpu:
         self._cores = Path(sys_root) / "devices" / "system" / "cpu"
         self._reader = BlockingReader()
         self._before: Ticks = {}
+        self._frequencies: list[
+            tuple[Path, Path]
+        ] = []  # of each core, the files of its clock and its governor
 
     async def read(self) -> Sequence[Reading]:
         return [await read_noted(self.name, self._reader, self._read)]
@@ -35,6 +38,8 @@ class Cpu:
     def _read(self) -> tuple[dict[str, Any], str]:
         files = Files()
         now = parse_ticks(read_text(self._proc / "stat"))
+        if self._before.keys() != now.keys():
+            self._frequencies = self._find()
         values = shares(self._before, now)
         self._before = now
         values |= parse_load(files.text(self._proc / "loadavg"))
@@ -43,12 +48,10 @@ class Cpu:
 
     def _clocks(self, files: Files) -> dict[str, Any]:
         """Clock and governor of each core that has them; a virtual machine's have none."""
-        folders = numbered(path for path in self._cores.glob("cpu[0-9]*") if _CORE.fullmatch(path.name))
-        folders = [path / "cpufreq" for path in folders[:CORES_LIMIT]]
-        clocks = [files.number(folder / "scaling_cur_freq") for folder in folders]
-        governors = {files.text(folder / "scaling_governor") for folder in folders} - {None}
+        clocks = [files.number(clock) for clock, _ in self._frequencies]
+        governors = {files.text(governor) for _, governor in self._frequencies} - {None}
         known = [clock * 1000 for clock in clocks if clock is not None]
-        if not folders:
+        if not self._frequencies:
             files.refuse("cpufreq", "no core is shown")
         return {
             "clock_mean_hz": round(sum(known) / len(known)) if known else None,
@@ -57,6 +60,12 @@ class Cpu:
             else None,
             "governor": ", ".join(sorted(str(name)[:40] for name in governors)) or None,
         }
+
+    def _find(self) -> list[tuple[Path, Path]]:
+        """Looked for again when a core comes or goes."""
+        cores = numbered(path for path in self._cores.glob("cpu[0-9]*") if _CORE.fullmatch(path.name))
+        folders = [core / "cpufreq" for core in cores[:CORES_LIMIT]]
+        return [(folder / "scaling_cur_freq", folder / "scaling_governor") for folder in folders]
 
 
 def parse_ticks(text: str) -> dict[str, list[int]]:

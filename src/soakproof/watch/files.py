@@ -4,14 +4,18 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-FILE_LIMIT = 1 << 20  # characters of one file; a recorded tree may hold anything
+FILE_LIMIT = 1 << 20  # bytes of one file; a recorded tree may hold anything
+_AT_ONCE = 16 << 10
 _NUMBER = re.compile(r"\d+")
 
 
 def read_text(file: Path) -> str:
     """The beginning of a file, up to the limit. Raises OSError."""
-    with file.open(encoding="utf-8", errors="replace") as opened:
-        return opened.read(FILE_LIMIT)
+    data = b""
+    with open(file, "rb", buffering=0) as opened:  # a third of what text costs, and there are hundreds
+        while len(data) < FILE_LIMIT and (more := opened.read(_AT_ONCE)):
+            data += more
+    return data[:FILE_LIMIT].decode("utf-8", errors="replace")
 
 
 class Files:
