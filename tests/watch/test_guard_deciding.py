@@ -10,7 +10,7 @@ from soakproof.clock import NS
 from soakproof.watch.guard.deciding import BLIND_S, FRESH_S, Decision, decide
 from soakproof.watch.guard.limits import NAMES, Limits, Measured, in_words
 from soakproof.watch.guard.lookout import refused
-from soakproof.watch.guard.pacing import CLOSEST_S, FILL_BYTES_S, SLOWEST_S, next_poll_s
+from soakproof.watch.guard.pacing import CLOSEST_S, FILL_BYTES_S, SLOWEST_S, UNLIMITED_S, next_poll_s
 
 GIB = 2**30
 FOUNDING = Limits(available_floor_bytes=18 * GIB, gtt_ceiling_bytes=90 * GIB, kernel=True)
@@ -208,6 +208,10 @@ def test_the_pace_follows_headroom_and_rate() -> None:
     assert pace(look(1, available_bytes=51 * GIB), look(1, available_bytes=21 * GIB)) == pytest.approx(0.5)
     assert next_poll_s(FOUNDING, [look(0, gtt_used_bytes=89 * GIB)], ("gtt_used_bytes",)) < 0.2
     assert next_poll_s(FOUNDING, [look(0, gtt_used_bytes=89 * GIB)], ("available_bytes",)) == SLOWEST_S
+
+
+def test_what_no_limit_is_on_is_looked_at_for_the_record_alone() -> None:
+    assert next_poll_s(FOUNDING, [look(0, vram_used_bytes=1)], ("vram_used_bytes",)) == UNLIMITED_S
 
 
 def test_what_happens_is_looked_at_again_soon() -> None:

@@ -51,7 +51,7 @@ async def end_backend(backend: Process | None) -> Acted:
         """What is left of all that was ever below it: once it has ended, the rest has other parents."""
         if is_there(backend):
             seen.update({p.pid: p for p in below(backend.pid, everything()) if p.pid not in seen})
-        return [process for process in seen.values() if is_there(process)]
+        return list(seen.values())
 
     ended = await end(tree, GRACE_S)
     return Acted("end", not ended.left and bool(ended.asked), _told(backend, ended))

@@ -21,7 +21,6 @@ class Ended:
     asked: tuple[int, ...]  # pids that got SIGTERM
     killed: tuple[int, ...]  # pids that got SIGKILL
     left: tuple[Process, ...]  # what is still there
-    asked_ns: int  # CLOCK_MONOTONIC when the first SIGTERM had been sent
     took_s: float
 
 
@@ -32,21 +31,24 @@ async def end(
 
     ``on_asked`` is called once the first SIGTERM has been sent to each.
     """
+
+    def still_there() -> list[Process]:
+        return [process for process in tree() if is_there(process)]
+
     began = time.monotonic_ns()
-    asked = _signal(tree(), signal.SIGTERM, {})
-    asked_ns = time.monotonic_ns()
+    asked = _signal(still_there(), signal.SIGTERM, {})
     on_asked()
     until = trio.current_time() + grace_s
-    while (left := tree()) and trio.current_time() < until:
+    while (left := still_there()) and trio.current_time() < until:
         asked |= _signal(left, signal.SIGTERM, asked)
         await trio.sleep(_LOOK_S)
     killed: dict[int, int] = {}
     until = trio.current_time() + _LAST_S
-    while (left := tree()) and trio.current_time() < until:
+    while (left := still_there()) and trio.current_time() < until:
         killed |= _signal(left, signal.SIGKILL, killed)
         await trio.sleep(_LOOK_S)
     took_s = round((time.monotonic_ns() - began) / 1e9, 3)
-    return Ended(tuple(asked), tuple(killed), tuple(p for p in left if is_there(p)), asked_ns, took_s)
+    return Ended(tuple(asked), tuple(killed), tuple(left), took_s)
 
 
 def _signal(processes: Sequence[Process], number: int, had: dict[int, int]) -> dict[int, int]:

@@ -10,12 +10,18 @@ from soakproof.clock import NS
 from soakproof.watch.guard.limits import Limit, Limits, Measured
 
 SLOWEST_S, CLOSEST_S = 1.0, 0.1
+UNLIMITED_S = 30.0  # for what no limit is on: looked at for the record alone
 FILL_BYTES_S = 6 * 2**30  # the rate that earlyoom assumes for memory
 
 
 def next_poll_s(limits: Limits, samples: Sequence[Measured], fields: Sequence[str]) -> float:
-    """Seconds until the next look at these fields of Measured, between `CLOSEST_S` and `SLOWEST_S`."""
+    """Seconds until the next look at these fields of Measured, between `CLOSEST_S` and `SLOWEST_S`.
+
+    `UNLIMITED_S` where no limit is on any of them.
+    """
     own = [limit for limit in limits.each() if limit.field in fields]
+    if not own:
+        return UNLIMITED_S
     return max(CLOSEST_S, min([SLOWEST_S, *(_time_left_s(limit, samples) for limit in own)]))
 
 
