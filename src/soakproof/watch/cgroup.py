@@ -64,8 +64,8 @@ class Cgroup:
             if pid is None:
                 raise
             raise ProcessGone from None
-        controllers = read_text(self._folder / "cgroup.controllers").split()  # absent unless v2 is mounted
-        if path is None or "memory" not in controllers:
+        controllers = self._folder / "cgroup.controllers"
+        if path is None or not controllers.exists() or "memory" not in read_text(controllers).split():
             raise OSError(errno.ENOSYS, "control groups v2 do not control memory here", str(self._folder))
         if ".." in path.parts:
             raise OSError(errno.ENOENT, "it lies outside of what this container sees", str(path))
