@@ -332,6 +332,22 @@ def restarts(happened: list[Happening]) -> list[tuple[int, int]]:
 
 
 @needs_linux
+def test_a_backend_whose_pid_the_front_does_not_tell_is_found_by_its_port(start: Start) -> None:
+    ports = free_port(), free_port()
+    first = start(ports[0])
+    config = WatchConfig(target={**LEMONADE, "base_url": f"http://127.0.0.1:{free_port()}"})
+    known = Known(config)
+    processes = Processes(config, known)
+    known.update([{"model_name": "Main", "backend_url": f"http://127.0.0.1:{ports[0]}/v1"}])
+    assert look(processes)[0]["process:backend"].values["pid"] == first.pid
+    first.kill()
+    first.wait()
+    second = start(ports[1])
+    known.update([{"model_name": "Main", "backend_url": f"http://127.0.0.1:{ports[1]}/v1"}])
+    assert restarts(look(processes)[1]) == [(first.pid, second.pid)]
+
+
+@needs_linux
 def test_a_server_replaced_between_two_looks_is_a_restart(start: Start) -> None:
     port = free_port()
     first = start(port)

@@ -23,6 +23,7 @@ class Listener:
 
     def __init__(self, proc_root: Path, base_url: str, pid: int | None, *, named: bool = False) -> None:
         """``base_url``: empty where only a pid is known; then no other one is searched for."""
+        self.base_url = base_url
         parts = urlsplit(base_url)
         self._is_searched = bool(base_url)
         self.port = parts.port or (443 if parts.scheme == "https" else 80)

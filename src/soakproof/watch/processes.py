@@ -12,7 +12,7 @@ from pathlib import Path
 import trio
 
 from soakproof.watch.descendants import Descendants, with_children
-from soakproof.watch.known import MAIN, Known
+from soakproof.watch.known import MAIN, Backend, Known
 from soakproof.watch.listener import Listener
 from soakproof.watch.portable import is_without_proc, read_portable_process
 from soakproof.watch.process import ProcessState, read_boot_time, read_name, read_process
@@ -50,6 +50,7 @@ class Processes:
         if not config.is_lemonade and known.main:
             own = own or known.main.pid
         self._listener = Listener(self._root, config.base_url, own, named=self._role in self._named)
+        self._listeners: dict[str, Listener] = {}  # of backends whose pid the front does not tell
         self._readers: dict[str, BlockingReader] = {}
         expected = {b.role: b.pid for b in known.backends if b.pid} | self._named
         self._restarts = Restarts(expected | ({self._role: own} if own else {}))
@@ -72,10 +73,28 @@ class Processes:
         """Who plays which role now. A backend that is no longer listed is watched until it is gone."""
         pids = self._restarts.still_there()
         if self._role == FRONT:
-            listed = {b.role: b.pid for b in self._known.backends if b.pid}
-            pids |= {role: pid for role, pid in listed.items() if role not in self._named}
+            pids |= await self._listed()
         pid = await self._listener.find(self._restarts.parent(MAIN) if self._role == FRONT else None)
         return pids | ({self._role: pid} if pid else {})
+
+    async def _listed(self) -> dict[str, int]:
+        """Backends that the front lists: by the pid that it tells, else by who listens on their port."""
+        found = {}
+        for backend in self._known.backends:
+            if backend.role in self._named:
+                continue
+            pid = backend.pid or await self._on_port(backend)
+            if pid:
+                found[backend.role] = pid
+        return found
+
+    async def _on_port(self, backend: Backend) -> int | None:
+        if backend.url is None:
+            return None
+        listener = self._listeners.get(backend.role)
+        if listener is None or listener.base_url != backend.url:
+            listener = self._listeners[backend.role] = Listener(self._root, backend.url, None)
+        return await listener.find(None)
 
     def _not_found(self) -> Reading:
         return Reading(
@@ -120,8 +139,9 @@ class Processes:
         if state is not None:
             return [*self._restarts.seen(role, state), Reading(source, "value", state.values, state.reason)]
         self._known.processes.pop(role, None)
-        if role == self._role:
-            self._listener.lost()
+        listener = self._listener if role == self._role else self._listeners.get(role)
+        if listener is not None:
+            listener.lost()
         happened = self._restarts.missing(role, pid)
         return [*happened, Reading(source, "error", {"pid": pid}, f"process {pid} is gone")]
 
