@@ -432,3 +432,13 @@ def test_the_benchmark_measures_a_process_that_really_allocates() -> None:
     )
     assert done.returncode in (0, 1), done.stderr
     assert "median" in done.stdout or "not measured" in done.stdout
+
+
+def test_a_command_that_crashes_and_leaves_its_gpu_hanging_is_told(launched: Launcher, host: Path) -> None:
+    """The guard did not end it; the GPU keeps its GTT all the same."""
+    used = host / "sys/class/drm/card1/device/mem_info_gtt_used"
+    command = f"echo {90 << 30} > {used}; echo up; exit 134"
+    guard = launched("sh", "-c", command, comes_back_s=0.2)
+    assert guard.end() == 134
+    assert guard.events("memory_not_returned")[0]["missing"][0].startswith("90 GiB of GTT are used")
+    assert guard.events("guard_trip") == []

@@ -167,26 +167,33 @@ def test_what_is_clear(clear_to: int | None, now: dict[str, int], told: str) -> 
 
 
 BEFORE = {"available_bytes": 100 * GIB, "gtt_used_bytes": GIB, "vram_used_bytes": GIB}
+AT_END = {"available_bytes": 17 * GIB, "gtt_used_bytes": 80 * GIB, "vram_used_bytes": GIB}
 
 
 @pytest.mark.parametrize(
     ("after", "told"),
     [
         (BEFORE, ()),
-        ({"available_bytes": 99.6 * GIB, "gtt_used_bytes": 1.4 * GIB, "vram_used_bytes": 0}, ()),
+        ({"available_bytes": 90 * GIB, "gtt_used_bytes": GIB + 2**28, "vram_used_bytes": 0}, ()),
         (
-            {"available_bytes": 75 * GIB, "gtt_used_bytes": 25 * GIB, "vram_used_bytes": GIB},
+            {"available_bytes": 55 * GIB, "gtt_used_bytes": 45 * GIB, "vram_used_bytes": GIB},
             (
-                "25 GiB of GTT are used, 1 GiB were before the launch",
-                "75 GiB of memory are available, 100 GiB were before the launch",
+                "45 GiB of GTT are used, 1 GiB were before the launch",
+                "55 GiB of memory are available, 100 GiB were before the launch",
             ),
         ),
         ({"available_bytes": 100 * GIB, "gtt_used_bytes": GIB}, ("VRAM can no longer be read",)),
     ],
 )
 def test_what_has_come_back(after: dict[str, int], told: tuple[str, ...]) -> None:
-    assert not_returned(BEFORE, after) == told
-    assert not_returned({}, after) == ()
+    """Others have taken 10 GiB meanwhile; a GPU that hangs keeps what it had."""
+    assert not_returned(BEFORE, AT_END, after) == told
+    assert not_returned({}, AT_END, after) == ()
+
+
+def test_memory_that_others_took_is_not_the_commands() -> None:
+    """It has ended by itself: what it had taken is not known."""
+    assert not_returned(BEFORE, {}, BEFORE | {"available_bytes": 50 * GIB}) == ()
 
 
 # -- looking

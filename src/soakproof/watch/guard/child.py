@@ -80,8 +80,10 @@ class Child:
         return await trio.to_thread.run_sync(self._popen.wait, abandon_on_cancel=True)
 
     def signal(self, number: int) -> bool:
-        """Pass a signal on; False where it is gone."""
-        return send(self.process, number)
+        """Pass a signal on; False where it is gone, or has other rights by now."""
+        with contextlib.suppress(PermissionError):
+            return send(self.process, number)
+        return False
 
     def reap_adopted(self) -> None:
         """Ask how those ended whose parent left them to the guard: nobody else will."""

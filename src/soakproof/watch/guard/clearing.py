@@ -25,8 +25,14 @@ def not_clear(limits: Limits, clear_to_bytes: int | None, now: Mapping[str, int]
     return ""
 
 
-def not_returned(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[str, ...]:
-    """What did not come back to within half a GiB of what it was before the launch, in words."""
+def not_returned(
+    before: Mapping[str, int], at_end: Mapping[str, int], after: Mapping[str, int]
+) -> tuple[str, ...]:
+    """What did not come back, in words, by what was known before the launch, at the end, and after it.
+
+    GPU memory has to be within half a GiB of what it was. Of available memory others take their share as time
+    goes by: it is told when more than half of what had gone is still missing.
+    """
     told = []
     for field, what in (("gtt_used_bytes", "GTT"), ("vram_used_bytes", "VRAM")):
         was, now = before.get(field), after.get(field)
@@ -34,7 +40,8 @@ def not_returned(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[s
             told.append(f"{what} can no longer be read")
         elif was is not None and now is not None and now > was + _SLACK_BYTES:
             told.append(f"{in_words(now)} of {what} are used, {in_words(was)} were before the launch")
-    was, now = before.get("available_bytes"), after.get("available_bytes")
-    if was is not None and now is not None and now < was - _SLACK_BYTES:
+    was, least, now = (known.get("available_bytes") for known in (before, at_end, after))
+    lost = None if was is None or least is None else was - least
+    if was is not None and lost is not None and now is not None and was - now > max(_SLACK_BYTES, lost / 2):
         told.append(f"{in_words(now)} of memory are available, {in_words(was)} were before the launch")
     return tuple(told)

@@ -40,7 +40,9 @@ class Guarded:
             nursery.start_soon(self.record.flush)
             nursery.start_soon(kernel.follow, self.record)
             await _first_of(self._wait_for_command, self._wait_for_trip)
+            at_end = self.lookout.latest()
             await self._end_tree()
+            await self._wait_for_memory(at_end if self.tripped else {})
             nursery.cancel_scope.cancel()
         if self.tripped:
             return "tripped", self.tripped, EXIT_TRIPPED
@@ -69,15 +71,13 @@ class Guarded:
 
     async def _end_tree(self) -> None:
         """After a trip, or where the command has left something behind."""
-        left = [] if self.tripped else self.child.tree()
-        if not self.tripped and not left:
-            return
-        ended = await end(self.child.tree, self.grace_s, lambda: self._tell_why(len(left)))
-        if self.status is None:
-            with trio.move_on_after(_LOOK_S):
-                await self._wait_for_command()
-        self._tell_end(ended)
-        await self._wait_for_memory()
+        left = self.child.tree()
+        if self.tripped or left:
+            ended = await end(self.child.tree, self.grace_s, lambda: self._tell_why(len(left)))
+            if self.status is None:
+                with trio.move_on_after(_LOOK_S):
+                    await self._wait_for_command()
+            self._tell_end(ended)
 
     def _tell_why(self, left: int) -> None:
         if self.tripped:
@@ -98,11 +98,11 @@ class Guarded:
         for process in ended.left:
             self.say(f"pid {process.pid} ({plain(process.name)}, state {process.state}) does not end at all")
 
-    async def _wait_for_memory(self) -> None:
-        """Whether what the tree had came back; a GPU that hangs keeps its GTT."""
+    async def _wait_for_memory(self, at_end: Mapping[str, int]) -> None:
+        """Whether what the tree had came back; a GPU that hangs keeps its GTT, also after a crash."""
         until = trio.current_time() + self.comes_back_s
         now = await self.lookout.look_once()
-        while missing := not_returned(self.before, now):
+        while missing := not_returned(self.before, at_end, now):
             if trio.current_time() >= until:
                 self.record.event("memory_not_returned", missing=list(missing), now=now)
                 self.say(f"memory did not come back within {self.comes_back_s:g} s: {'; '.join(missing)}")

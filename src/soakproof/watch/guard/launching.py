@@ -20,6 +20,7 @@ from soakproof.plain import plain
 from soakproof.redaction import without_options
 from soakproof.watch.guard.child import Child, is_supported
 from soakproof.watch.guard.clearing import not_clear
+from soakproof.watch.guard.ending import end
 from soakproof.watch.guard.guarded import Guarded
 from soakproof.watch.guard.kernel import KernelWatch
 from soakproof.watch.guard.limits import Limits
@@ -98,6 +99,7 @@ class _Launch:
         try:
             lookout = self._lookout(kernel)
             before = await self._wait_until_clear(lookout)
+            refuse_residents()  # another may have come while this one waited
             with trio.open_signal_receiver(*(getattr(signal, name) for name in _PASSED_ON)) as signals:
                 return await self._recorded(kernel, lookout, before, signals)
         finally:
@@ -149,7 +151,11 @@ class _Launch:
             record.event("child_started", pid=child.pid, start_ticks=child.process.start_ticks)
             self.say(f"pid {child.pid} is guarded; record {record.path}")
             guarded = Guarded(child, lookout, record, self.say, order.grace_s, before, order.comes_back_s)
-            why, reason, code = await guarded.until_end(kernel, signals)
+            try:
+                why, reason, code = await guarded.until_end(kernel, signals)
+            finally:  # a fault of the guard's own leaves nothing running that nobody guards
+                with trio.CancelScope(shield=True):
+                    await end(child.tree, order.grace_s)
         except BaseException as error:
             reason = f"{type(error).__name__}: {error}"
             raise
