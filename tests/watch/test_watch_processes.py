@@ -174,6 +174,16 @@ def test_pids_that_were_given(proc: Path) -> None:
     }
 
 
+def test_a_named_pid_that_the_front_tells_itself_is_no_front(proc: Path) -> None:
+    stat = proc / "4242/stat"
+    stat.write_text(stat.read_text().replace("llama-server", "python"))
+    target = {**LEMONADE, "backend_pid": 4242}
+    processes, _ = watching(proc, server_pids=(4242,), target=target)
+    readings, _ = look(processes)
+    assert readings["process:front"].values["pid"] == 4100
+    assert readings["process:backend"].values["pid"] == 4242
+
+
 def test_a_bare_llamacpp_is_the_backend(proc: Path) -> None:
     target = {"kind": "llamacpp", "base_url": "http://127.0.0.1:13305", "backend_pid": 4242}
     readings, _ = look(watching(proc, target=target)[0])

@@ -45,7 +45,9 @@ class Processes:
         self._root = Path(config.proc_root)
         self._known = known
         self._role = FRONT if config.is_lemonade else MAIN  # of the process that listens
-        self._named = named_roles(self._root, config.server_pids, self._role)
+        listed = {b.pid for b in known.backends} if config.is_lemonade else set()
+        named = [pid for pid in config.server_pids if pid not in listed]
+        self._named = named_roles(self._root, named, self._role)
         own = self._named.get(self._role)
         if not config.is_lemonade and known.main:
             own = own or known.main.pid
