@@ -5,8 +5,13 @@ Exit codes: 0 clean or PASS, 1 raw failures or FAIL, 2 INCONCLUSIVE, 3 could not
 """
 
 import difflib
-from collections.abc import Iterable
+import errno
+from collections.abc import Iterable, Mapping
 
+_LIMITS: Mapping[int | None, str] = {  # what the system's own words leave to guess
+    errno.EFBIG: "a limit on the size of a file is reached (`ulimit -f`, or the file system's own)",
+    getattr(errno, "EDQUOT", None): "the disk quota of this user or group is used up",
+}
 EXIT_OK, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_USAGE = 0, 1, 2, 3, 64
 
 
@@ -29,6 +34,11 @@ class UsageError(SoakproofError):
 
 class RecorderError(SoakproofError):
     """Evidence could not be written (a full disk, say): the run stops and keeps what it has."""
+
+
+def words(error: OSError) -> str:
+    """What the system says went wrong, in words; a limit is told apart from a full disk."""
+    return _LIMITS.get(error.errno) or error.strerror or str(error)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

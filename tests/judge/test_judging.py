@@ -172,6 +172,11 @@ def test_a_stop_is_not_swallowed() -> None:
         ({"outcome": "error", "ended": {"why": "error", "reason": "disk full"}}, Outcome.ERROR, "disk full"),
         ({"outcome": "failed"}, Outcome.INCONCLUSIVE, "names no failure"),
         (
+            {"outcome": "failed", "thresholds": [{"name": "prose-rate", "outcome": "unknown"}]},
+            Outcome.INCONCLUSIVE,
+            "Nothing failed in the run, but 1 threshold could not be measured: prose-rate.",
+        ),
+        (
             {"outcome": "failed", "ended": {"why": "guard", "reason": "1 MiB is available"}},
             Outcome.INCONCLUSIVE,
             "The guard ended the load before its time: 1 MiB is available",

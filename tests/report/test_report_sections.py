@@ -85,6 +85,42 @@ def test_raw_failures_that_raw_json_leaves_out_are_counted() -> None:
     assert (len(raw.failures[0].exchanges), raw.failures[0].left_out) == (20, 230)
 
 
+UNMEASURED = {"name": "prose-rate", "outcome": "unknown", "reason": "no answer is long enough"}
+MET = {"name": "failures", "outcome": "pass"}
+
+
+@pytest.mark.parametrize(
+    ("document", "told"),
+    [
+        (
+            {"thresholds": [MET, UNMEASURED], "ended": {"why": "interrupt"}},
+            "Nothing failed, but not every raw threshold could be measured; 0 of 2 raw thresholds failed; "
+            "1 could not be measured",
+        ),
+        ({"thresholds": [MET, {**MET, "outcome": "fail"}]}, "Raw thresholds or checks failed; 1 of 2"),
+        ({"thresholds": [UNMEASURED], "exchanges": {"fail": 2}}, "Raw thresholds or checks failed; 0 of 1"),
+        ({"thresholds": [MET], "ended": {"why": "guard"}}, "Nothing failed, but the guard ended the load"),
+        ({"thresholds": [MET]}, "The run says that it failed, and names no failure"),
+    ],
+)
+def test_a_run_that_failed_says_by_what(document: dict[str, object], told: str) -> None:
+    assert raw_section(founding.verdict(raw={"outcome": "failed", **document})).sentence.startswith(told)
+
+
+def test_what_was_not_measured_is_not_among_what_failed() -> None:
+    verdict = founding.verdict(raw={"outcome": "failed", "thresholds": [MET, UNMEASURED]})
+    raw = raw_section(verdict)
+    assert (raw.failed, raw.unmeasured) == ((), ("threshold prose-rate",))
+    for page in (
+        terminal_table(verdict),
+        render_markdown(verdict, founding.run()),
+        render_html(verdict, founding.run()),
+    ):
+        words = page.replace("</strong>", "").lower()
+        assert "not measured: threshold prose-rate" in words
+        assert not any(label in words for label in ("failed: threshold", "what failed"))
+
+
 @pytest.mark.parametrize(("outcome", "shown"), [("fail", ""), ("pass", "0"), ("unknown", "")])
 def test_a_threshold_that_failed_as_a_whole_has_no_number_of_failures(outcome: str, shown: str) -> None:
     threshold = {"name": "t", "outcome": outcome, "failed": 0, "failures": [], "observed": 1}
@@ -142,8 +178,8 @@ def test_everything_that_failed_is_listed_beside_the_raw_outcome() -> None:
         "iterations": {"roll": {"broken": 1}},
     }
     verdict = founding.verdict(raw=document)
+    assert raw_section(verdict).unmeasured == ("threshold rate",)
     assert raw_section(verdict).failed == (
-        "threshold rate could not be measured",
         "57 x roll.order",
         "3 failed exchanges (1 cut, 2 stall)",
         "1 broken iteration of roll",

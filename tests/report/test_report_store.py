@@ -109,7 +109,7 @@ def test_many_at_once_get_different_numbers_and_are_all_whole(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the limit on a file's size is POSIX")
-def test_a_disk_that_is_full_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_limit_that_is_reached_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     import resource
 
     first = store(tmp_path, "release", {"a.txt": "one"})
@@ -121,6 +121,7 @@ def test_a_disk_that_is_full_is_told_and_leaves_nothing(tmp_path: Path) -> None:
             store(tmp_path, "release", {"figures/small.svg": "x", "large.html": "x" * 200_000})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "a limit on the size of a file is reached" in str(told.value)
     assert "judge again" in str(told.value)
     assert digests(tmp_path) == before
     assert [p.name for p in (tmp_path / "verdicts").iterdir()] == [first.name]

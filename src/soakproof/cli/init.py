@@ -9,7 +9,7 @@ import click
 
 from soakproof.catalog import bundled
 from soakproof.cli.output import say
-from soakproof.errors import EXIT_OK, SoakproofError, UsageError
+from soakproof.errors import EXIT_OK, SoakproofError, UsageError, words
 
 ROOMS = ("locustfiles", "scenarios", "adjudicators")
 _LISTED = 5
@@ -45,7 +45,7 @@ def init(folder: Path, only: tuple[str, ...]) -> int:
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, to)
     except OSError as error:
-        raise SoakproofError(f"cannot copy to {folder}: {error.strerror}") from error
+        raise SoakproofError(f"cannot copy to {folder}: {words(error)}") from error
     for room in rooms:
         say(f"{folder / room}: {sum((folder / room) in to.parents for _, to in files)} files")
     say(f"next: {_next_step(folder, rooms)}")

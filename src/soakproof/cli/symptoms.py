@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import psutil
 
 from soakproof.cli.readings import in_words
-from soakproof.errors import UsageError
+from soakproof.errors import UsageError, words
 from soakproof.host import describe_versions, file_identity
 from soakproof.plain import plain
 from soakproof.run import check_room
@@ -81,7 +81,7 @@ def of_runs(runs: Path) -> Symptom:
             free = shutil.disk_usage(there).free
     except OSError as error:
         return Symptom(
-            "missing", "runs", f"{runs} cannot be written: {error.strerror}", "choose another: --runs DIR"
+            "missing", "runs", f"{runs} cannot be written: {words(error)}", "choose another: --runs DIR"
         )
     told = f"{runs}: {free / _GIB:.1f} GiB free"
     if free < _LITTLE_DISK:

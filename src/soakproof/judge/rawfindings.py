@@ -78,20 +78,29 @@ def _whole(raw: Mapping[str, Any], found: list[Finding], functional: bool) -> Fi
     if outcome != "failed":
         return _outcome(Outcome.INCONCLUSIVE, f"The raw outcome is {outcome!r}, which says nothing.")
     failures, by_threshold = list(failed_beside(raw)), any(f.outcome is Outcome.FAIL for f in found)
-    if not failures and not by_threshold and _mapping(raw.get("ended")).get("why") == "guard":
-        return _outcome(Outcome.INCONCLUSIVE, f"The guard ended the load before its time{reason}.")
-    return _failed(failures, by_threshold, functional)
+    if failures or by_threshold:
+        return _failed(failures, functional)
+    return _outcome(Outcome.INCONCLUSIVE, _unfailed(raw, found, reason))
 
 
-def _failed(failures: list[str], by_threshold: bool, functional: bool) -> Finding:
-    if failures:
-        told = f"The run itself failed: {', '.join(failures)}."
-        if functional:
-            return _outcome(Outcome.FAIL, f"{told} Each is judged again by functional.", critical=False)
-        return _outcome(Outcome.FAIL, f"{told} No adjudicator that decides judges them again.")
-    if by_threshold:
+def _unfailed(raw: Mapping[str, Any], found: list[Finding], reason: str) -> str:
+    """Why a run in which nothing failed is not clean."""
+    if _mapping(raw.get("ended")).get("why") == "guard":
+        return f"The guard ended the load before its time{reason}."
+    unmeasured = [f.subject for f in found if f.outcome is Outcome.INCONCLUSIVE]
+    if unmeasured:
+        told = f"{counted(len(unmeasured), 'threshold')} could not be measured"
+        return f"Nothing failed in the run, but {told}: {plain(', '.join(unmeasured))}."
+    return "The run says that it failed, and names no failure."
+
+
+def _failed(failures: list[str], functional: bool) -> Finding:
+    if not failures:
         return _outcome(Outcome.FAIL, "The run itself failed, by its thresholds alone.", critical=False)
-    return _outcome(Outcome.INCONCLUSIVE, "The run says that it failed, and names no failure.")
+    told = f"The run itself failed: {', '.join(failures)}."
+    if functional:
+        return _outcome(Outcome.FAIL, f"{told} Each is judged again by functional.", critical=False)
+    return _outcome(Outcome.FAIL, f"{told} No adjudicator that decides judges them again.")
 
 
 def failed_beside(raw: Mapping[str, Any]) -> Iterator[str]:

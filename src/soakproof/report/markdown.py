@@ -47,8 +47,10 @@ def _lines(page: Page) -> Iterator[str]:
 def _raw(page: Page) -> Iterator[str]:
     raw = page.raw
     yield from ("", "## Raw outcome", "", f"**{markdown(raw.outcome)}**: {markdown(raw.sentence)}.", "")
-    if raw.failed:
-        yield from (*(f"- failed: {markdown(told)}" for told in raw.failed), "")
+    listed = [f"- failed: {markdown(told)}" for told in raw.failed]
+    listed += [f"- not measured: {markdown(told)}" for told in raw.unmeasured]
+    if listed:
+        yield from (*listed, "")
     yield from _table(raw.thresholds)
     for failed in raw.failures:
         yield from ("", _failures(failed))

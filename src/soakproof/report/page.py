@@ -47,6 +47,7 @@ class Raw:
     thresholds: Table
     failures: tuple[RawFailures, ...]
     failed: tuple[str, ...] = ()  # everything that failed, in words: thresholds, checks, exchanges, scenarios
+    unmeasured: tuple[str, ...] = ()  # thresholds that could not be judged: they keep a run from being clean
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from soakproof.judge.finding import Reconsidered, Verdict
-from soakproof.judge.rawfindings import failed_beside, failed_of, failures_of, thresholds
+from soakproof.judge.finding import Outcome, Reconsidered, Verdict
+from soakproof.judge.rawfindings import failed_beside, failed_of, failures_of, outcome_of, thresholds
 from soakproof.judge.telling import counted
 from soakproof.quantities import KNOWN
 from soakproof.report.page import Column, Raw, RawFailures, Table
@@ -13,7 +13,6 @@ from soakproof.report.quantity import quantity
 _SHOWN = 20
 _WORDS = {
     "clean": "Nothing failed",
-    "failed": "Raw thresholds or checks failed",
     "nothing": "Nothing was completed",
     "error": "The run could not be carried out",
 }
@@ -40,18 +39,13 @@ def raw_section(verdict: Verdict) -> Raw:
     rows = tuple(_row(t, overruled.get(str(t.get("name")))) for t in told)
     table = Table(_COLUMNS, rows, "The plan has no raw thresholds.")
     failures = tuple(_failures(t) for t in told if t.get("failures"))
-    failed = (*_failed_thresholds(told), *failed_beside(raw))
-    return Raw(outcome.upper(), _sentence(raw, outcome, told), table, failures, failed)
+    failed = (*_thresholds(told, Outcome.FAIL), *failed_beside(raw))
+    unmeasured = _thresholds(told, Outcome.INCONCLUSIVE)
+    return Raw(outcome.upper(), _sentence(raw, outcome, told), table, failures, failed, unmeasured)
 
 
-def _failed_thresholds(told: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Those that were not kept: a threshold that could not be measured fails a run too."""
-    words = {"fail": "", "unknown": " could not be measured"}
-    return tuple(
-        f"threshold {t.get('name')}{words[outcome]}"
-        for t in told
-        if (outcome := str(t.get("outcome"))) in words
-    )
+def _thresholds(told: Sequence[Mapping[str, Any]], outcome: Outcome) -> tuple[str, ...]:
+    return tuple(f"threshold {t.get('name')}" for t in told if outcome_of(t) is outcome)
 
 
 def _row(threshold: Mapping[str, Any], entry: Reconsidered | None) -> tuple[str, ...]:
@@ -89,11 +83,31 @@ def _failures(threshold: Mapping[str, Any]) -> RawFailures:
 
 
 def _sentence(raw: Mapping[str, Any], outcome: str, judged: Sequence[Mapping[str, Any]]) -> str:
-    failed = sum(t.get("outcome") == "fail" for t in judged)
-    parts = [_WORDS.get(outcome, "An outcome that this version does not know")]
+    failed = len(_thresholds(judged, Outcome.FAIL))
+    unmeasured = len(_thresholds(judged, Outcome.INCONCLUSIVE))
+    parts = [_headline(raw, outcome, failed, unmeasured)]
     parts.append(f"{failed} of {counted(len(judged), 'raw threshold')} failed" if judged else "no thresholds")
+    parts.append(f"{unmeasured} could not be measured" if unmeasured else "")
     parts += [_checks(raw.get("checks")), _exchanges(raw.get("exchanges")), _ended(raw.get("ended"))]
     return "; ".join(part for part in parts if part)
+
+
+def _headline(raw: Mapping[str, Any], outcome: str, failed: int, unmeasured: int) -> str:
+    """The outcome in words; of a run that failed, by what."""
+    if outcome != "failed":
+        return _WORDS.get(outcome, "An outcome that this version does not know")
+    if failed or any(failed_beside(raw)):
+        return "Raw thresholds or checks failed"
+    if unmeasured:
+        return "Nothing failed, but not every raw threshold could be measured"
+    if _why(raw) == "guard":
+        return "Nothing failed, but the guard ended the load before its time"
+    return "The run says that it failed, and names no failure"
+
+
+def _why(raw: Mapping[str, Any]) -> str:
+    ended = raw.get("ended")
+    return str(ended.get("why")) if isinstance(ended, Mapping) else ""
 
 
 def _checks(checks: Any) -> str:

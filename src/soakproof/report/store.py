@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from soakproof.errors import RecorderError, UsageError
+from soakproof.errors import RecorderError, UsageError, words
 from soakproof.run import VERDICTS
 
 _TAKEN = re.compile(r"\.?(\d+)(?:-.*)?")
@@ -104,6 +104,6 @@ def _plain(policy: str) -> str:
 
 def _cannot(where: Path, error: OSError) -> RecorderError:
     return RecorderError(
-        f"cannot write the verdict in {where}: {error.strerror or error}\n"
+        f"cannot write the verdict in {where}: {words(error)}\n"
         "  the evidence is untouched; make room there, or make it writable, and judge again"
     )

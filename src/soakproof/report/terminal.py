@@ -24,6 +24,8 @@ def terminal_table(verdict: Verdict, *, width: int = WIDTH, colour: bool = False
     parts = [f"raw outcome: {_told(raw.outcome, colour)}", _wrapped(raw.sentence, width)]
     if raw.failed:
         parts.append(_wrapped(f"failed: {'; '.join(raw.failed)}", width))
+    if raw.unmeasured:
+        parts.append(_wrapped(f"not measured: {'; '.join(raw.unmeasured)}", width))
     if raw.thresholds.rows:
         parts.append(_raw_table(raw.thresholds.rows, width, colour))
     if verdict.reconsidered:

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from soakproof.errors import RecorderError, UsageError
+from soakproof.errors import RecorderError, UsageError, words
 from soakproof.records import carriable
 
 LEAST_ROOM = 64 << 20  # bytes of disk that a run wants; half an hour of the testbed takes some 20 MiB
@@ -28,7 +28,7 @@ def write_atomic(path: Path, data: bytes) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
-        raise RecorderError(f"cannot write {path}: {error.strerror}") from error
+        raise RecorderError(f"cannot write {path}: {words(error)}") from error
 
 
 def check_room(folder: Path, least: int = LEAST_ROOM) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from soakproof.errors import RecorderError, UsageError
+from soakproof.errors import RecorderError, UsageError, words
 from soakproof.records import FILES, Record, encode
 from soakproof.redaction import without_key
 from soakproof.run.files import to_json, write_atomic
@@ -36,7 +36,7 @@ class NodeWriter:
         except FileExistsError:
             raise RecorderError(f"{self.folder} exists: two nodes of one run cannot share a name") from None
         except OSError as error:
-            raise RecorderError(f"cannot create {self.folder}: {error.strerror}") from error
+            raise RecorderError(f"cannot create {self.folder}: {words(error)}") from error
 
     def write(self, record: Record, *, sync: bool = False) -> None:
         if self._sealed or self._broken:  # what follows a torn line would be lost with it
@@ -44,17 +44,21 @@ class NodeWriter:
         self._refuse_foreign_seal()
         try:
             file = self._open(FILES[type(record)])
-            line = encode(record)
-            written = file.write(line)
-            if written != len(line):  # a disk that filled in mid-line: the torn tail is cut when loading
-                self._broken = True
-                raise OSError(28, "no space left on device")
+            self._append(file, encode(record))
             if sync:
                 os.fsync(file.fileno())
         except OSError as error:
-            raise RecorderError(
-                f"cannot write evidence in {self.folder}: {error.strerror or error}"
-            ) from error
+            raise RecorderError(f"cannot write evidence in {self.folder}: {words(error)}") from error
+
+    def _append(self, file: IO[bytes], line: bytes) -> None:
+        """The whole line. What a disk that fills in mid-line leaves is a torn tail, cut when loading."""
+        done = 0
+        try:
+            while done < len(line):  # the write after a short one says what is in its way
+                done += file.write(line[done:])
+        except OSError:
+            self._broken = done > 0
+            raise
 
     def _open(self, name: str) -> IO[bytes]:
         if name not in self._files:
@@ -76,7 +80,7 @@ class NodeWriter:
                 os.fsync(file.fileno())
                 file.close()
         except OSError as error:
-            raise RecorderError(f"cannot close evidence in {self.folder}: {error.strerror}") from error
+            raise RecorderError(f"cannot close evidence in {self.folder}: {words(error)}") from error
         seal_folder(self.folder)
         let_go(self.folder)
 
@@ -107,7 +111,7 @@ class Run:
             run.save()
         except (OSError, RecorderError) as error:
             shutil.rmtree(path, ignore_errors=True)
-            why = error.strerror if isinstance(error, OSError) else error
+            why = words(error) if isinstance(error, OSError) else error
             raise UsageError(
                 f"cannot create a run in {runs}: {why}", "choose a folder that can be written: --runs DIR"
             ) from error
