@@ -108,8 +108,8 @@ def test_a_page_fault_storm_is_one_incident() -> None:
     events = replay("61-pagefault-mes-reset.kmsg")
     classes = [e.fault_class for e in events if e.signature]
     assert classes == [
-        *("gpu_page_fault", "gpu_page_fault", "gpu_page_fault", "mes", "mes", "kfd_evict", "kfd_evict"),
-        *("gpu_reset", "gpu_reset", "kfd_evicted"),
+        *("gpu_page_fault", "gpu_page_fault", "gpu_page_fault", "mes", "mes_queue", "mes", "kfd_evict"),
+        *("kfd_evict", "gpu_reset", "mes_queue", "gpu_reset", "kfd_evicted"),
     ]
     assert {e.incident for e in events if e.signature} == {1}
     assert next(e for e in events if e.pid).pid == 4242
@@ -120,7 +120,7 @@ def test_another_programs_fault_is_recorded_as_that() -> None:
     named = {(e.process, e.pid) for e in events if e.process}
     assert named == {("code", 1048641)}
     assert [e.fault_class for e in events if e.signature] == [
-        *("ring_timeout", "ring_reset_failed", "gpu_reset", "mes", "gpu_reset")
+        *("ring_timeout", "ring_reset_failed", "gpu_reset", "mes", "mes_queue", "gpu_reset")
     ]
 
 
