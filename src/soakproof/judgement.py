@@ -17,7 +17,7 @@ from soakproof.judge.judging import judge
 from soakproof.judge.rules import Policy
 from soakproof.plain import plain
 from soakproof.policy import load_policy
-from soakproof.run import Loaded
+from soakproof.run import Loaded, runs_option
 
 
 def evidence_of(loaded: Loaded) -> Evidence:
@@ -50,7 +50,8 @@ def judge_loaded(
     if before and same_run(evidence, before):
         raise UsageError(
             f"--baseline: {before.id} is the run itself",
-            "compare with an earlier run of the same plan and model; `soakproof runs` lists them",
+            "compare with an earlier run of the same plan and model; "
+            f"`soakproof runs{runs_option(run.path.parent)}` lists them",
         )
     verdict = judge(
         evidence,

@@ -1,7 +1,10 @@
 """`soakproof runs`, `verify`, `recover` and `report`."""
 
 import json
+import re
+import shlex
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -32,15 +35,115 @@ def test_every_state_of_a_run_is_listed(soakproof: Command, here: Path, policies
     table = rows(said.out)
     assert len(table) == 5
     row = table[clean.name]
-    for word in ("probe at testbed", "2:05", "clean", "FAIL (2-fail)", "sealed"):
+    for word in ("probe at testbed", "2:05", "clean", "FAIL (2-fail),", "unchecked"):
         assert word in row
     assert "failed" in table[failed.name]
     assert "http://127.0.0.1:8001" in said.out
-    assert "not checked here: `soakproof verify RUN`" in said.out
+    assert "it has a seal, not checked here: `soakproof verify RUN` does that" in said.out
     assert table[writing.path.name].endswith("being written")
     assert table[killed.path.name].endswith("unsealed")
-    assert table[saved.path.name].endswith("recovered")
+    assert "recovered" in table[saved.path.name]
+    assert "damaged" not in said.out
     assert "unknown" in table[killed.path.name]
+
+
+def test_the_newest_verdict_hides_no_worse_one(
+    soakproof: Command, a_run: Path, policies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "250")
+    for policy, words in (
+        ("pass", "PASS (1-pass) "),
+        ("inconclusive", "INCONCLUSIVE (2-inconclusive), 2 in all "),
+        ("pass", "PASS (3-pass), 3 in all, worst INCONCLUSIVE (2-inconclusive)"),
+        ("fail", "FAIL (4-fail), 4 in all "),
+    ):
+        soakproof("adjudicate", "latest", "--policy", policy)
+        assert words in rows(soakproof("runs").out)[a_run.name]
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "gone": lambda file: file.unlink(),
+    "cut": lambda file: file.write_text("{"),
+    "another": lambda file: file.write_text("[]"),
+    "linked": lambda file: (file.rename(file.with_name("x")), file.symlink_to("x")),
+    "a folder": lambda file: (file.unlink(), file.mkdir()),
+}
+
+
+@pytest.mark.parametrize("unsealed", [False, True])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_run_without_its_document_does_not_vanish(
+    soakproof: Command, here: Path, damage: str, unsealed: bool
+) -> None:
+    older, newest = sealed(here / "runs"), here / "runs" / "2999-01-01T00-00-00Z-hand-0000"
+    shutil.copytree(older, newest)
+    if unsealed:
+        (newest / "SEAL").unlink()
+    DAMAGES[damage](newest / "run.json")
+    row = rows(soakproof("runs").out)
+    assert row[newest.name].rstrip().endswith("damaged")
+    assert "damaged" not in row[older.name]
+    said = soakproof("verify")
+    assert said.code == 1
+    assert f"{newest.name}: NOT as it was sealed\n" in said.out
+    assert "  run.json: " in said.out
+    assert "`soakproof verify" not in said.out
+    for command in ("adjudicate", "report"):
+        said = soakproof(command, "latest")
+        assert said.code == 64
+        assert f"{newest.name}" in said.err
+        assert "run.json" in said.err
+        assert f"`soakproof verify {newest.name}` says what was touched" in said.err
+    said = soakproof("recover", "latest")
+    assert said.code == (64 if unsealed else 1)
+    assert "run.json" in said.out + said.err
+
+
+def test_a_folder_that_is_no_run_is_neither_listed_nor_verified(soakproof: Command, a_run: Path) -> None:
+    other = a_run.parent / "notes-of-mine-Z-"
+    other.mkdir()
+    assert list(rows(soakproof("runs").out)) == [a_run.name]
+    assert a_run.name in soakproof("verify").out
+    said = soakproof("verify", other)
+    assert said.code == 64
+    assert "is not a run: it has no run.json" in said.err
+
+
+def pasted(text: str) -> list[list[str]]:
+    """The commands that a text tells to type, as a shell would split them."""
+    found = re.findall(r"`soakproof ([^`]+)`|judge it: soakproof (.+)", text)
+    return [shlex.split(one or other) for one, other in found]
+
+
+@pytest.mark.parametrize("where", ["runs", "else where", "/absolute"])
+def test_hints_can_be_pasted_wherever_the_runs_are(
+    soakproof: Command, here: Path, where: str, policies: Path
+) -> None:
+    """What `verify` says of a crashed run, what `recover` says then, and what `report` asks for."""
+    folder = Path(f"{here}{where}") if where.startswith("/") else Path(where)
+    run = begun(folder)
+    orphaned(run.path)
+    (recover,) = pasted(soakproof("verify", "latest", "--runs", folder).out)
+    said = soakproof(*recover)
+    assert said.code == 0, said.err
+    (judge,) = pasted(said.out)
+    (again,) = pasted(soakproof("report", "latest", "--runs", folder).err)
+    assert judge == again
+    assert soakproof(*judge, "--policy", "pass").code in (0, 1, 2, 3)
+    assert [entry.name for entry in (run.path / "verdicts").iterdir()] == ["1-pass"]
+    (verify,) = pasted(soakproof("runs", "--runs", folder).out)
+    verify[verify.index("RUN")] = "latest"
+    assert run.path.name in soakproof(*verify).out
+    (run.path / "run.json").unlink()
+    (verify,) = pasted(soakproof("adjudicate", "latest", "--runs", folder).err)
+    assert soakproof(*verify).code == 1
+    (listing,) = pasted(soakproof("verify", here / "adjudicators").err)
+    assert soakproof(*listing).code == 0
+
+
+def test_without_runs_in_a_folder_it_says_how_to_make_one_there(soakproof: Command, here: Path) -> None:
+    assert "--headless -t 2m --runs elsewhere" in soakproof("runs", "--runs", "elsewhere").out
+    assert "--headless -t 2m --runs elsewhere" in soakproof("verify", "--runs", "elsewhere").err
 
 
 @pytest.mark.parametrize("content", ["", "[]", "nonsense", '{"target": 3, "load_started_ns": "x"}', "{}"])
@@ -135,6 +238,17 @@ def test_recover_says_what_it_did(soakproof: Command, here: Path) -> None:
     said = soakproof("recover", "latest")
     assert said.code == 0
     assert "nothing was done" in said.out
+    assert "as they were sealed, recovered after a crash" in said.out
+
+
+def test_recover_does_not_call_a_touched_run_sealed_and_leave_it_at_that(
+    soakproof: Command, a_run: Path
+) -> None:
+    (a_run / "evidence/load/checks.jsonl").write_bytes(b"")
+    said = soakproof("recover", "latest")
+    assert said.code == 1
+    for words in ("nothing was done", "NOT as it was sealed", "evidence/load/checks.jsonl: changed"):
+        assert words in said.out
 
 
 def test_report_shows_a_verdict_and_its_files(soakproof: Command, a_run: Path, policies: Path) -> None:

@@ -28,6 +28,14 @@ def test_found(runs: Path, name: str, place: int) -> None:
     assert find(runs, name) == runs / IDS[place]
 
 
+def test_the_latest_is_found_when_its_document_is_gone(runs: Path) -> None:
+    damaged = runs / "2026-08-23T00-00-00Z-soak-0707"
+    (damaged / "evidence").mkdir(parents=True)
+    assert find(runs, "latest") == damaged
+    with pytest.raises(UsageError, match=r"has no run.json: what was run, and on what, is not known"):
+        read_run(damaged)
+
+
 def test_a_path_needs_no_runs_folder(runs: Path) -> None:
     assert find(runs / "elsewhere", str(runs / IDS[1])) == runs / IDS[1]
 

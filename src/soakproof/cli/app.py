@@ -15,9 +15,10 @@ from soakproof.cli.guard import guard
 from soakproof.cli.init import init
 from soakproof.cli.plans import plans
 from soakproof.cli.report import report
-from soakproof.cli.runs import recover, runs, verify
+from soakproof.cli.runs import runs
 from soakproof.cli.testbed import testbed
 from soakproof.cli.trying import try_
+from soakproof.cli.verifying import recover, verify
 from soakproof.cli.watching import watch
 from soakproof.errors import EXIT_ERROR, EXIT_OK, EXIT_USAGE, SoakproofError
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from soakproof.errors import UsageError
-from soakproof.run import RUN, SEAL, Loaded, being_written, find, load
+from soakproof.run import SEAL, Loaded, being_written, find, load, read_run, typed
 
 _TOLD = 5  # touched files that an error names
 
@@ -11,10 +11,10 @@ _TOLD = 5  # touched files that an error names
 def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
     """The run of a name, read whole. Raises UsageError for one that is unsealed or was touched."""
     path = find(runs, name)
-    if not (path / RUN).is_file():
-        raise UsageError(
-            f"{what}: {path} is not a run: it has no {RUN}", "`soakproof runs` lists the runs that are here"
-        )
+    try:
+        read_run(path)
+    except UsageError as error:
+        raise UsageError(f"{what}: {error.problem}", error.hint) from error
     if not (path / SEAL).is_file():
         raise _unsealed(path, what)
     loaded = load(path)
@@ -46,4 +46,4 @@ def _unsealed(path: Path, what: str) -> UsageError:
 
 def how_to_recover(path: Path) -> str:
     """What to do about a run that its writer left unsealed."""
-    return f"`soakproof recover {path.name}` seals what is there, marked as recovered"
+    return f"`soakproof recover {typed(path)}` seals what is there, marked as recovered"

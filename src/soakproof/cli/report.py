@@ -14,7 +14,7 @@ from soakproof.cli.output import colour, say, say_coloured, width, working
 from soakproof.cli.reading import sealed_run
 from soakproof.errors import EXIT_OK, UsageError
 from soakproof.judge.finding import Verdict
-from soakproof.run import Loaded, VerdictFolder, find, verdict_folders
+from soakproof.run import Loaded, VerdictFolder, find, read_run, typed, verdict_folders
 
 
 @click.command(short_help="Show a verdict, and make its reports again.")
@@ -34,6 +34,7 @@ def report(run: str, number: int | None, again: bool, runs: Path) -> int:
     from soakproof.report import terminal_table
 
     path = find(runs, run)
+    read_run(path)
     entry = _entry(path, number)
     verdict = read_verdict(entry)
     if again:
@@ -48,7 +49,7 @@ def report(run: str, number: int | None, again: bool, runs: Path) -> int:
 def _entry(path: Path, number: int | None) -> VerdictFolder:
     there = verdict_folders(path)
     if not there:
-        raise UsageError(f"{path.name} has no verdict yet", f"judge it: soakproof adjudicate {path.name}")
+        raise UsageError(f"{path.name} has no verdict yet", f"judge it: soakproof adjudicate {typed(path)}")
     chosen = [e for e in there if number in (None, e.number)]
     if not chosen:
         listed = ", ".join(f"{e.number} ({e.policy})" for e in there)

@@ -1,6 +1,6 @@
-"""`soakproof runs`, `verify` and `recover`: what runs there are, and whether they are whole."""
+"""`soakproof runs`: what runs there are, and how they stand by a look at them. Nothing is verified here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,16 +9,23 @@ import orjson
 
 from soakproof import run as rundir
 from soakproof.cli.options import runs_option
-from soakproof.cli.output import say, table, working
-from soakproof.cli.reading import how_to_recover
+from soakproof.cli.output import say, table
 from soakproof.clock import seconds
-from soakproof.errors import EXIT_FAIL, EXIT_OK
+from soakproof.errors import EXIT_OK
+from soakproof.judge.finding import WORST_FIRST, Outcome
 from soakproof.plain import plain
 
 _SHOWN = 20
+_DAMAGED, _UNREADABLE = "damaged", "unreadable"
+_STATES = {
+    "sealed": "unchecked",
+    "recovered": "recovered",
+    "being written": "being written",
+    "unsealed": "unsealed",
+}
 
 
-@click.command(short_help="List the runs: target, raw outcome, newest verdict.")
+@click.command(short_help="List the runs: target, raw outcome, verdicts.")
 @click.option("--all", "every", is_flag=True, help=f"All of them, not the last {_SHOWN}.")
 @runs_option
 def runs(runs: Path, every: bool) -> int:
@@ -31,15 +38,24 @@ def runs(runs: Path, every: bool) -> int:
     """
     here = rundir.all_of(runs)
     if not here:
-        say(f"no runs in {runs}\n  {rundir.how_to_make_one(Path.cwd())}")
+        say(f"no runs in {runs}\n  {rundir.how_to_make_one(Path.cwd(), runs)}")
         return EXIT_OK
     shown = here if every else here[-_SHOWN:]
-    heads = ("run", "target", "load", "raw", "newest verdict", "state")
-    say(table(heads, [_row(path) for path in shown], right=("load",), whole=("run",)))
+    heads = ("run", "target", "load", "raw", "verdicts", "seal")
+    rows = [_row(path) for path in shown]
+    say(table(heads, rows, right=("load",), whole=("run",)))
     if len(shown) < len(here):
         say(f"\n{len(here) - len(shown)} older ones are not shown: --all")
-    say("\nsealed: it has a seal, not checked here: `soakproof verify RUN` does that")
+    for line in _notes({row[-1] for row in rows}, f"`soakproof verify RUN{rundir.runs_option(runs)}`"):
+        say(line)
     return EXIT_OK
+
+
+def _notes(states: set[str], verify: str) -> Iterator[str]:
+    """What the states mean, and what to type."""
+    yield f"\nunchecked, recovered: it has a seal, not checked here: {verify} does that"
+    if _DAMAGED in states:
+        yield f"{_DAMAGED}: its {rundir.RUN} is missing or cannot be read; {verify} says more"
 
 
 def _row(path: Path) -> tuple[str, ...]:
@@ -49,9 +65,13 @@ def _row(path: Path) -> tuple[str, ...]:
         _target(document),
         _load(document),
         plain(raw.get("outcome") or "unknown", 12),
-        _verdict(path),
-        rundir.sealing(path),
+        _verdicts(path),
+        _state(path),
     )
+
+
+def _state(path: Path) -> str:
+    return _DAMAGED if rundir.damage(path) else _STATES[rundir.sealing(path)]
 
 
 def _document(path: Path) -> Mapping[str, Any]:
@@ -89,71 +109,27 @@ def _load(document: Mapping[str, Any]) -> str:
     return f"{whole // 60}:{whole % 60:02d}"
 
 
-def _verdict(path: Path) -> str:
-    there = rundir.verdict_folders(path)
-    if not there:
+def _verdicts(path: Path) -> str:
+    """The newest one; of several how many there are, and the worst."""
+    told = [(_outcome(entry), entry) for entry in rundir.verdict_folders(path)]
+    if not told:
         return "none"
-    outcome = _document(there[-1].path / "verdict.json").get("outcome")
-    return plain(f"{outcome or 'unreadable'} ({there[-1].number}-{there[-1].policy})", 40)
+    newest = _named(*told[-1])
+    if len(told) == 1:
+        return newest
+    worst, entry = min(told, key=lambda one: _rank(one[0]))
+    worse = _rank(worst) < _rank(told[-1][0])
+    return f"{newest}, {len(told)} in all{f', worst {_named(worst, entry)}' if worse else ''}"
 
 
-@click.command(short_help="Prove that runs are as they were sealed.")
-@click.argument("names", nargs=-1, metavar="[RUN]...")
-@runs_option
-def verify(names: tuple[str, ...], runs: Path) -> int:
-    """Check every seal of a run against its files: nothing changed, nothing gone, nothing added.
-
-    \b
-    Examples:
-      soakproof verify                  the newest run
-      soakproof verify 2026-08-20 2026-08-21
-
-    Exit code 0 when all are as they were sealed, else 1.
-    """
-    whole = True
-    for path in [rundir.find(runs, name) for name in names or ("latest",)]:
-        rundir.read_run(path)
-        with working(f"verifying {path.name}"):
-            state = rundir.verify(path)
-        if state.problems:
-            whole = False
-            say(f"{path.name}: NOT as it was sealed")
-            for problem in state.problems:
-                say(f"  {plain(problem, 300)}")
-            if not state.sealed:
-                say(f"  {_next_step(path)}")
-        else:
-            how = ", recovered after a crash" if state.recovered else ""
-            say(f"{path.name}: {state.files} files, {state.bytes:,} bytes, as they were sealed{how}")
-    return EXIT_OK if whole else EXIT_FAIL
+def _outcome(entry: rundir.VerdictFolder) -> str:
+    return str(_document(entry.path / "verdict.json").get("outcome") or _UNREADABLE)
 
 
-def _next_step(path: Path) -> str:
-    if rundir.being_written(path):
-        return "it is still being written: wait for it to end"
-    return how_to_recover(path)
+def _named(outcome: str, entry: rundir.VerdictFolder) -> str:
+    return plain(f"{outcome} ({entry.number}-{entry.policy})", 40)
 
 
-@click.command(short_help="Seal what a crashed run left.")
-@click.argument("run", metavar="RUN")
-@runs_option
-def recover(run: str, runs: Path) -> int:
-    """Seal a run whose process was killed. What was recorded stays; the seal says `recovered` for good.
-
-    A line that was torn in the middle is moved to a file of its own. No raw result is made up for a run that
-    did not live to give one, so its verdict is INCONCLUSIVE at best.
-
-    \b
-    Example:
-      soakproof recover latest
-    """
-    path = rundir.find(runs, run)
-    with working(f"recovering {path.name}"):
-        done = rundir.recover(path)
-    for line in done or [f"{path.name}: is sealed already; nothing was done"]:
-        say(line)
-    if done and not (path / rundir.RAW).is_file():
-        say("it has no raw result: the run did not live to judge itself, and nothing judges it in its place")
-    if done:
-        say(f"judge it: soakproof adjudicate {path.name}")
-    return EXIT_OK
+def _rank(outcome: str) -> int:
+    """What is no outcome stands before the worst."""
+    return WORST_FIRST.index(Outcome(outcome)) if outcome in set(Outcome) else -1

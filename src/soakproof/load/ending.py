@@ -1,6 +1,5 @@
 """The end of a run: its thresholds and checks judged from its own evidence, and everything sealed."""
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from soakproof.load.progress import say
 from soakproof.plan import Threshold
 from soakproof.raw import raw_result
-from soakproof.run import EVIDENCE, Run, read_records, seal_abandoned
+from soakproof.run import EVIDENCE, Run, read_records, seal_abandoned, typed
 
 NODE = "load"
 
@@ -36,5 +35,5 @@ def say_unsealed(run: Run, error: Exception) -> None:
 
 
 def recover_command(path: Path) -> str:
-    """What to type for a run that was left unsealed; a path of any form can be pasted."""
-    return f"soakproof recover {shlex.quote(str(path))}"
+    """What to type for a run that was left unsealed."""
+    return f"soakproof recover {typed(path)}"

@@ -14,7 +14,6 @@ What Locust does, and why the hooks are as they are (observed on 2.47):
 import atexit
 import dataclasses
 import logging
-import shlex
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -38,7 +37,7 @@ from soakproof.load.users import SoakUser, make_tasks
 from soakproof.plain import visible
 from soakproof.plan import Plan, load_plan
 from soakproof.raw import summary_lines
-from soakproof.run import to_json, write_atomic
+from soakproof.run import to_json, typed, write_atomic
 
 _ENDING_S = 120.0  # longer than the end of a process takes
 
@@ -279,8 +278,7 @@ def _outcome(session: Session) -> list[str]:
     if not session.sealed:
         return [run, f"it is not sealed: {recover_command(path)}"]
     told = [*(summary_lines(session.raw) if session.raw else []), *session.losses]
-    name = path.name if path.parent == Path("runs") else shlex.quote(str(path))
-    return [*told, run, f"judge it: soakproof adjudicate {name}"]
+    return [*told, run, f"judge it: soakproof adjudicate {typed(path)}"]
 
 
 def _save_locust(environment: Environment, session: Session) -> None:

@@ -11,7 +11,18 @@ A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under
 """
 
 from soakproof.run.files import check_room, digest, to_json, write_atomic
-from soakproof.run.loading import Loaded, all_of, find, how_to_make_one, load, read_records, read_run
+from soakproof.run.loading import (
+    Loaded,
+    all_of,
+    damage,
+    find,
+    how_to_make_one,
+    is_run,
+    load,
+    read_records,
+    read_run,
+)
+from soakproof.run.naming import runs_option, typed
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
 from soakproof.run.verdicts import VERDICTS, VerdictFolder, verdict_folders
@@ -31,19 +42,23 @@ __all__ = [
     "all_of",
     "being_written",
     "check_room",
+    "damage",
     "digest",
     "find",
     "how_to_make_one",
     "is_own",
+    "is_run",
     "load",
     "read_records",
     "read_run",
     "recover",
+    "runs_option",
     "seal_abandoned",
     "seal_folder",
     "seal_run",
     "sealing",
     "to_json",
+    "typed",
     "verdict_folders",
     "verify",
     "write_atomic",

@@ -1,5 +1,6 @@
 """Finding a run and reading all that it holds. Lines that are no records become problems, never errors."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,8 @@ import orjson
 from soakproof.errors import UsageError
 from soakproof.plain import plain
 from soakproof.records import FILES, Record, decode
-from soakproof.run.seal import RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
+from soakproof.run.naming import runs_option, typed
+from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
 from soakproof.run.shapes import shaped_raw, shaped_run
 
 
@@ -76,13 +78,14 @@ def _foreign(node: Path, seal: SealState) -> list[str]:
 
 
 def read_run(run: Path) -> dict[str, Any]:
-    """run.json, or a UsageError that says why this is not a run."""
+    """run.json, or a UsageError that says why this is not a run, or a damaged one."""
+    listing = f"`soakproof runs{runs_option(run.parent)}` lists the runs that are there"
     if not run.is_dir():
-        raise UsageError(f"{run} is not a directory", "`soakproof runs` lists the runs that are here")
+        raise UsageError(f"{run} is not a directory", listing)
+    if not is_run(run):
+        raise UsageError(f"{run} is not a run: it has no {RUN}", listing)
     if not is_own(run / RUN):
-        raise UsageError(
-            f"{run} is not a run: it has no {RUN}", "`soakproof runs` lists the runs that are here"
-        )
+        raise UsageError(f"{run} has no {RUN}: what was run, and on what, is not known", _look_at(run))
     return _json(run / RUN)
 
 
@@ -90,12 +93,32 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         document = orjson.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{path} cannot be read: {error}", "`soakproof verify` says what was touched"
-        ) from error
+        raise UsageError(f"{path} cannot be read: {error}", _look_at(path.parent)) from error
     if not isinstance(document, dict):
-        raise UsageError(f"{path} is not a JSON object", "`soakproof verify` says what was touched")
+        raise UsageError(f"{path} is not a JSON object", _look_at(path.parent))
     return document
+
+
+def _look_at(run: Path) -> str:
+    return f"`soakproof verify {typed(run)}` says what was touched; only an untouched copy of it is evidence"
+
+
+def damage(run: Path) -> str:
+    """What is wrong with the run.json of a run; "" where it can be read."""
+    if not os.path.lexists(run / RUN):
+        return f"{RUN}: missing"
+    if not is_own(run / RUN):
+        return f"{RUN}: no plain file"
+    try:
+        document = orjson.loads((run / RUN).read_bytes())
+    except (OSError, ValueError) as error:
+        return f"{RUN}: cannot be read: {error}"
+    return "" if isinstance(document, dict) else f"{RUN}: not a JSON object"
+
+
+def is_run(folder: Path) -> bool:
+    """Whether a run was written here: it has a run.json, or anything else that only a run has."""
+    return is_own(folder / RUN) or any(os.path.lexists(folder / name) for name in (RUN, RAW, SEAL, EVIDENCE))
 
 
 def read_records(path: Path) -> Iterator[Record | str]:
@@ -111,11 +134,12 @@ def read_records(path: Path) -> Iterator[Record | str]:
                 yield f"line {number} is not a record: {str(error)[:200]}"
 
 
-def how_to_make_one(here: Path) -> str:
+def how_to_make_one(here: Path, runs: Path) -> str:
     """What to type for a first run: locustfiles are in a clone, and where `soakproof init` has put them."""
+    command = f"locust -f locustfiles/soak.py --headless -t 2m{runs_option(runs)}"
     if (here / "locustfiles" / "soak.py").is_file():
-        return "make one: locust -f locustfiles/soak.py --headless -t 2m"
-    return "`soakproof init` copies locustfiles/ here; then: locust -f locustfiles/soak.py --headless -t 2m"
+        return f"make one: {command}"
+    return f"`soakproof init` copies locustfiles/ here; then: {command}"
 
 
 def find(runs: Path, name: str) -> Path:
@@ -126,7 +150,7 @@ def find(runs: Path, name: str) -> Path:
         raise UsageError(f"no such folder: {plain(name, 300)}", "RUN is a name, a part of it, or a folder")
     here = all_of(runs)
     if not here:
-        raise UsageError(f"no runs in {runs}", how_to_make_one(Path.cwd()))
+        raise UsageError(f"no runs in {runs}", how_to_make_one(Path.cwd(), runs))
     if name == "latest":
         return here[-1]
     matches = [p for p in here if p.name == name] or [p for p in here if name and name in p.name]
@@ -139,9 +163,9 @@ def find(runs: Path, name: str) -> Path:
 
 
 def all_of(runs: Path) -> list[Path]:
-    """Every run of a folder, the oldest first; none where there is no such folder."""
+    """Every run of a folder, damaged ones included, the oldest first; none where there is no such folder."""
     try:
-        return sorted(p for p in runs.iterdir() if is_own(p / RUN)) if runs.is_dir() else []
+        return sorted(p for p in runs.iterdir() if is_run(p)) if runs.is_dir() else []
     except (OSError, ValueError) as error:
         told = getattr(error, "strerror", None) or error
         raise UsageError(f"{plain(runs)} cannot be read: {told}", "choose another: --runs DIR") from error

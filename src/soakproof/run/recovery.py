@@ -33,9 +33,9 @@ def recover(run: Path) -> list[str]:
     Raises UsageError while a process that writes it, or a node of it, is there: a stopped one, too, which
     would go on writing when it is woken.
     """
-    document = read_run(run)
-    if (run / SEAL).is_file():
+    if os.path.lexists(run / SEAL):
         return []
+    document = read_run(run)
     _refuse_held(run)
     done = seal_abandoned(run)
     lost = _host_was_restarted(document)

@@ -106,9 +106,9 @@ class Run:
         run = cls(path, document, key)
         try:
             path.mkdir(parents=True)
-            (path / EVIDENCE).mkdir()
             hold(path)
             run.save()
+            (path / EVIDENCE).mkdir()  # a folder with evidence and without run.json is a damaged run
         except (OSError, RecorderError) as error:
             shutil.rmtree(path, ignore_errors=True)
             why = words(error) if isinstance(error, OSError) else error

@@ -1,0 +1,95 @@
+"""`soakproof verify` and `recover`: whether runs are as they were sealed, and sealing what a crash left."""
+
+from pathlib import Path
+
+import click
+
+from soakproof import run as rundir
+from soakproof.cli.options import runs_option
+from soakproof.cli.output import say, working
+from soakproof.cli.reading import how_to_recover
+from soakproof.errors import EXIT_FAIL, EXIT_OK
+from soakproof.plain import plain
+
+
+@click.command(short_help="Prove that runs are as they were sealed.")
+@click.argument("names", nargs=-1, metavar="[RUN]...")
+@runs_option
+def verify(names: tuple[str, ...], runs: Path) -> int:
+    """Check every seal of a run against its files: nothing changed, nothing gone, nothing added.
+
+    \b
+    Examples:
+      soakproof verify                  the newest run
+      soakproof verify 2026-08-20 2026-08-21
+
+    Exit code 0 when all are as they were sealed, else 1.
+    """
+    whole = True
+    for path in [rundir.find(runs, name) for name in names or ("latest",)]:
+        if not rundir.is_run(path):
+            rundir.read_run(path)  # says what it is instead
+        whole &= _is_whole(path)
+    return EXIT_OK if whole else EXIT_FAIL
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a run is as it was sealed; says so, or what is wrong."""
+    with working(f"verifying {path.name}"):
+        state = rundir.verify(path)
+        problems = [*_damage(path, state), *state.problems]
+    if not problems:
+        how = ", recovered after a crash" if state.recovered else ""
+        say(f"{path.name}: {state.files} files, {state.bytes:,} bytes, as they were sealed{how}")
+        return True
+    say(f"{path.name}: NOT as it was sealed")
+    for problem in problems:
+        say(f"  {plain(problem, 300)}")
+    if not state.sealed:
+        say(f"  {_next_step(path)}")
+    return False
+
+
+def _damage(path: Path, state: rundir.SealState) -> list[str]:
+    """What is wrong with run.json, where its seal does not say it."""
+    told = any(problem.startswith(f"{rundir.RUN}: ") for problem in state.problems)
+    damage = "" if told else rundir.damage(path)
+    return [damage] if damage else []
+
+
+def _next_step(path: Path) -> str:
+    if rundir.being_written(path):
+        return "it is still being written: wait for it to end"
+    if rundir.damage(path):
+        return f"without a {rundir.RUN} it can be neither recovered nor judged: an untouched copy is needed"
+    return how_to_recover(path)
+
+
+@click.command(short_help="Seal what a crashed run left.")
+@click.argument("run", metavar="RUN")
+@runs_option
+def recover(run: str, runs: Path) -> int:
+    """Seal a run whose process was killed. What was recorded stays; the seal says `recovered` for good.
+
+    A line that was torn in the middle is moved to a file of its own. No raw result is made up for a run that
+    did not live to give one, so its verdict is INCONCLUSIVE at best. A run that is sealed already is left
+    as it is, and verified.
+
+    \b
+    Example:
+      soakproof recover latest
+
+    Exit code 1 when a run that was sealed already is not as it was sealed.
+    """
+    path = rundir.find(runs, run)
+    with working(f"recovering {path.name}"):
+        done = rundir.recover(path)
+    if not done:
+        say(f"{path.name}: is sealed already; nothing was done")
+        return EXIT_OK if _is_whole(path) else EXIT_FAIL
+    for line in done:
+        say(line)
+    if not (path / rundir.RAW).is_file():
+        say("it has no raw result: the run did not live to judge itself, and nothing judges it in its place")
+    say(f"judge it: soakproof adjudicate {rundir.typed(path)}")
+    return EXIT_OK
