@@ -39,7 +39,7 @@ def test_every_state_of_a_run_is_listed(soakproof: Command, here: Path, policies
         assert word in row
     assert "failed" in table[failed.name]
     assert "http://127.0.0.1:8001" in said.out
-    assert "it has a seal, not checked here: `soakproof verify RUN` does that" in said.out
+    assert "files not compared with the seal: `soakproof verify RUN`" in said.out
     assert table[writing.path.name].endswith("being written")
     assert table[killed.path.name].endswith("unsealed")
     assert "recovered" in table[saved.path.name]

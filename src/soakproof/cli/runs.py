@@ -53,7 +53,7 @@ def runs(runs: Path, every: bool) -> int:
 
 def _notes(states: set[str], verify: str) -> Iterator[str]:
     """What the states mean, and what to type."""
-    yield f"\nunchecked, recovered: it has a seal, not checked here: {verify} does that"
+    yield f"\nunchecked, recovered: files not compared with the seal: {verify}"
     if _DAMAGED in states:
         yield f"{_DAMAGED}: its {rundir.RUN} is missing or cannot be read; {verify} says more"
 
