@@ -276,6 +276,7 @@ def test_reports_are_made_again_and_the_verdict_stays(
     verdict, page = (entry / "verdict.json").read_bytes(), (entry / "report.md").read_text()
     (entry / "report.md").write_text("lost")
     (entry / "junit.xml").unlink()
+    assert "--again makes its reports again" in soakproof("report", other.name).err
     said = soakproof("report", other.name, "--again")
     assert said.code == 0, said.err
     again = (entry / "report.md").read_text()
@@ -283,6 +284,7 @@ def test_reports_are_made_again_and_the_verdict_stays(
     assert (entry / "junit.xml").is_file()
     assert (entry / "verdict.json").read_bytes() == verdict
     assert [p.name for p in (other / "verdicts").iterdir()] == ["1-pass"]
+    assert soakproof("verify", other.name).code == 0
 
     shutil.rmtree(a_run)
     said = soakproof("report", other.name, "--again")
@@ -298,6 +300,60 @@ def test_a_report_is_not_made_again_from_touched_evidence(
     said = soakproof("report", "latest", "--again")
     assert said.code == 64
     assert "not as it was sealed" in said.err
+
+
+def edited(path: Path) -> None:
+    """As by sed: FAIL becomes PASS."""
+    path.write_text(path.read_text().replace('"FAIL"', '"PASS"'))
+
+
+def test_a_verdict_that_was_edited_is_told_and_its_outcome_is_not_shown(
+    soakproof: Command, a_run: Path, policies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soakproof("adjudicate", "latest", "--policy", "fail")
+    soakproof("adjudicate", "latest", "--policy", "fail")
+    assert "  2 verdicts, each as it was written" in soakproof("verify").out
+    first, second = a_run / "verdicts/1-fail", a_run / "verdicts/2-fail"
+    edited(second / "verdict.json")
+    said = soakproof("runs")
+    assert "EDITED (2-fail), 2 in all" in said.out
+    assert "EDITED: that verdict is not as it was written: `soakproof verify RUN`" in said.out
+    said = soakproof("report", "latest")
+    assert said.code == 64
+    assert "2-fail is not as it was written: verdict.json: changed" in said.err
+    assert "PASS" not in said.out + said.err
+    assert soakproof("report", "latest", "--again").code == 64
+    said = soakproof("report", "latest", "--verdict", 1)
+    assert said.code == 0
+    assert "FAIL" in said.out
+    said = soakproof("verify")
+    assert said.code == 1
+    assert f"{a_run.name}: NOT" not in said.out  # the evidence is whole, and can be judged again
+    assert "verdicts/2-fail: NOT as it was written: verdict.json: changed: its digest" in said.out
+    assert "1-fail" not in said.out
+    before = {p: p.read_bytes() for p in first.rglob("*") if p.is_file()}
+    assert soakproof("adjudicate", "latest", "--policy", "pass").code == 0
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "PASS (3-pass), 3 in all, worst EDITED (2-fail)" in soakproof("runs").out
+    assert {p: p.read_bytes() for p in first.rglob("*") if p.is_file()} == before
+
+
+def test_a_verdict_without_a_seal_is_said_to_have_none(
+    soakproof: Command, a_run: Path, policies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    soakproof("adjudicate", "latest", "--policy", "fail")
+    (a_run / "verdicts/1-fail/SEAL").unlink()
+    assert "FAIL (1-fail), without a seal" in soakproof("runs").out
+    said = soakproof("verify")
+    assert said.code == 1
+    assert "verdicts/1-fail: it has no seal, so nothing shows that it is as it was written" in said.out
+    for arguments in ((), ("--again",)):
+        said = soakproof("report", "latest", *arguments)
+        assert said.code == 0
+        assert "1-fail has no seal" in said.out
+    soakproof("adjudicate", "latest", "--policy", "fail")
+    assert "FAIL (2-fail), 2 in all, 1 without a seal" in soakproof("runs").out
 
 
 @pytest.mark.parametrize("content", [None, "nonsense", "{}", json.dumps({"outcome": "GREAT"})])

@@ -12,9 +12,9 @@ import pytest
 from soakproof import report
 from soakproof.errors import RecorderError, UsageError
 from soakproof.report.store import store
-from soakproof.run import verdict_folders
+from soakproof.run import verdict_folders, verify_entry
 
-FILES = ["figures", "junit.xml", "report.html", "report.md", "verdict.json"]
+FILES = ["SEAL", "figures", "junit.xml", "report.html", "report.md", "verdict.json"]
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -104,7 +104,8 @@ def test_many_at_once_get_different_numbers_and_are_all_whole(tmp_path: Path) ->
     with ThreadPoolExecutor(8) as pool:
         entries = [entry for made in pool.map(judge, range(8)) for entry in made]
     assert sorted(int(e.name.partition("-")[0]) for e in entries) == list(range(1, 41))
-    assert all(len(digests(entry)) == 2 for entry in entries)
+    assert all(sorted(digests(entry)) == ["SEAL", "a.txt", "figures/b.svg"] for entry in entries)
+    assert not [p for e in verdict_folders(tmp_path) for p in verify_entry(e).problems]
     assert len(list((tmp_path / "verdicts").iterdir())) == 40
 
 

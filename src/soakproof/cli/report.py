@@ -14,7 +14,19 @@ from soakproof.cli.output import colour, say, say_coloured, width, working
 from soakproof.cli.reading import sealed_run
 from soakproof.errors import EXIT_OK, UsageError
 from soakproof.judge.finding import Verdict
-from soakproof.run import Loaded, VerdictFolder, find, read_run, typed, verdict_folders
+from soakproof.plain import plain
+from soakproof.run import (
+    SEAL,
+    VERDICT,
+    EntryState,
+    Loaded,
+    VerdictFolder,
+    find,
+    read_run,
+    typed,
+    verdict_folders,
+    verify_entry,
+)
 
 
 @click.command(short_help="Show a verdict, and make its reports again.")
@@ -23,7 +35,8 @@ from soakproof.run import Loaded, VerdictFolder, find, read_run, typed, verdict_
 @click.option("--again", is_flag=True, help="Make report.md, report.html, junit.xml and the figures again.")
 @runs_option
 def report(run: str, number: int | None, again: bool, runs: Path) -> int:
-    """Show a verdict of a run and where its reports are. Nothing is judged: the verdict stays what it is.
+    """Show a verdict of a run and where its reports are. Nothing is judged: the verdict stays what it is. One
+    that is not as it was written is not shown.
 
     \b
     Examples:
@@ -36,12 +49,16 @@ def report(run: str, number: int | None, again: bool, runs: Path) -> int:
     path = find(runs, run)
     read_run(path)
     entry = _entry(path, number)
+    state = verify_entry(entry)
+    _refuse_edited(path, entry, state, again)
+    if not state.sealed:
+        say(f"{entry.path} has no seal: nothing shows that it is as it was written")
     verdict = read_verdict(entry)
     if again:
         with working("making the reports again"):
             _make_again(runs, path, entry, verdict)
     say_coloured(terminal_table(verdict, width=width(), colour=colour()))
-    for file in sorted(p for p in entry.path.rglob("*") if p.is_file()):
+    for file in sorted(p for p in entry.path.rglob("*") if p.is_file() and p.name != SEAL):
         say(f"  {file}")
     return EXIT_OK
 
@@ -57,9 +74,19 @@ def _entry(path: Path, number: int | None) -> VerdictFolder:
     return chosen[-1]
 
 
+def _refuse_edited(path: Path, entry: VerdictFolder, state: EntryState, again: bool) -> None:
+    """An outcome that somebody may have written is not shown; reports that were touched can be made again."""
+    if state.problems and not (again and state.has_verdict):
+        hint = "--again makes its reports again; or judge again" if state.has_verdict else "judge again"
+        raise UsageError(
+            f"{entry.path} is not as it was written: {plain('; '.join(state.problems), 300)}",
+            f"{hint}: soakproof adjudicate {typed(path)}",
+        )
+
+
 def read_verdict(entry: VerdictFolder) -> Verdict:
     """The verdict in its folder. Raises UsageError for a file that is none."""
-    path = entry.path / "verdict.json"
+    path = entry.path / VERDICT
     try:
         return msgspec.convert(orjson.loads(path.read_bytes()), Verdict)
     except OSError as error:

@@ -1,6 +1,6 @@
 """`soakproof runs`: what runs there are, and how they stand by a look at them. Nothing is verified here."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from soakproof.judge.finding import WORST_FIRST, Outcome
 from soakproof.plain import plain
 
 _SHOWN = 20
-_DAMAGED, _UNREADABLE = "damaged", "unreadable"
+_DAMAGED, _UNREADABLE, _EDITED = "damaged", "unreadable", "EDITED"
 _STATES = {
     "sealed": "unchecked",
     "recovered": "recovered",
@@ -46,16 +46,18 @@ def runs(runs: Path, every: bool) -> int:
     say(table(heads, rows, right=("load",), whole=("run",)))
     if len(shown) < len(here):
         say(f"\n{len(here) - len(shown)} older ones are not shown: --all")
-    for line in _notes({row[-1] for row in rows}, f"`soakproof verify RUN{rundir.runs_option(runs)}`"):
+    for line in _notes(rows, f"`soakproof verify RUN{rundir.runs_option(runs)}`"):
         say(line)
     return EXIT_OK
 
 
-def _notes(states: set[str], verify: str) -> Iterator[str]:
-    """What the states mean, and what to type."""
+def _notes(rows: Sequence[tuple[str, ...]], verify: str) -> Iterator[str]:
+    """What the words in the last two columns mean, and what to type."""
     yield f"\nunchecked, recovered: files not compared with the seal: {verify}"
-    if _DAMAGED in states:
-        yield f"{_DAMAGED}: its {rundir.RUN} is missing or cannot be read; {verify} says more"
+    if any(_EDITED in row[-2] for row in rows):
+        yield f"{_EDITED}: that verdict is not as it was written: {verify}"
+    if any(row[-1] == _DAMAGED for row in rows):
+        yield f"{_DAMAGED}: its {rundir.RUN} is missing or cannot be read: {verify}"
 
 
 def _row(path: Path) -> tuple[str, ...]:
@@ -111,19 +113,26 @@ def _load(document: Mapping[str, Any]) -> str:
 
 def _verdicts(path: Path) -> str:
     """The newest one; of several how many there are, and the worst."""
-    told = [(_outcome(entry), entry) for entry in rundir.verdict_folders(path)]
-    if not told:
+    states = [(entry, rundir.verify_entry(entry)) for entry in rundir.verdict_folders(path)]
+    if not states:
         return "none"
-    newest = _named(*told[-1])
-    if len(told) == 1:
-        return newest
-    worst, entry = min(told, key=lambda one: _rank(one[0]))
-    worse = _rank(worst) < _rank(told[-1][0])
-    return f"{newest}, {len(told)} in all{f', worst {_named(worst, entry)}' if worse else ''}"
+    told = [(_outcome(entry, state), entry) for entry, state in states]
+    parts = [_named(*told[-1])]
+    if len(told) > 1:
+        parts.append(f"{len(told)} in all")
+    worst = min(told, key=lambda one: _rank(one[0]))
+    if _rank(worst[0]) < _rank(told[-1][0]):
+        parts.append(f"worst {_named(*worst)}")
+    if unsealed := sum(not state.sealed for _, state in states):
+        parts.append("without a seal" if len(told) == 1 else f"{unsealed} without a seal")
+    return ", ".join(parts)
 
 
-def _outcome(entry: rundir.VerdictFolder) -> str:
-    return str(_document(entry.path / "verdict.json").get("outcome") or _UNREADABLE)
+def _outcome(entry: rundir.VerdictFolder, state: rundir.EntryState) -> str:
+    """What an entry says, if it is as it was written."""
+    if state.problems:
+        return _EDITED
+    return str(_document(entry.path / rundir.VERDICT).get("outcome") or _UNREADABLE)
 
 
 def _named(outcome: str, entry: rundir.VerdictFolder) -> str:

@@ -9,6 +9,7 @@ from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, working
 from soakproof.cli.reading import how_to_recover
 from soakproof.errors import EXIT_FAIL, EXIT_OK
+from soakproof.judge.telling import counted
 from soakproof.plain import plain
 
 
@@ -16,7 +17,7 @@ from soakproof.plain import plain
 @click.argument("names", nargs=-1, metavar="[RUN]...")
 @runs_option
 def verify(names: tuple[str, ...], runs: Path) -> int:
-    """Check every seal of a run against its files: nothing changed, nothing gone, nothing added.
+    """Check every seal of a run, and of its verdicts, against its files: nothing changed, gone or added.
 
     \b
     Examples:
@@ -30,6 +31,7 @@ def verify(names: tuple[str, ...], runs: Path) -> int:
         if not rundir.is_run(path):
             rundir.read_run(path)  # says what it is instead
         whole &= _is_whole(path)
+        whole &= _are_verdicts_whole(path)
     return EXIT_OK if whole else EXIT_FAIL
 
 
@@ -48,6 +50,27 @@ def _is_whole(path: Path) -> bool:
     if not state.sealed:
         say(f"  {_next_step(path)}")
     return False
+
+
+def _are_verdicts_whole(path: Path) -> bool:
+    """Whether each verdict of a run is as it was written; says so, or which is not. One without a seal, of
+    an older version or with its seal taken away, cannot be shown to be.
+    """
+    there = rundir.verdict_folders(path)
+    with working(f"verifying the verdicts of {path.name}"):
+        states = [(f"{rundir.VERDICTS}/{e.path.name}", rundir.verify_entry(e)) for e in there]
+    wrong = False
+    for name, state in states:
+        if state.problems:
+            say(f"  {name}: NOT as it was written: {plain('; '.join(state.problems), 300)}")
+        elif not state.sealed:
+            say(f"  {name}: it has no seal, so nothing shows that it is as it was written")
+        wrong |= bool(state.problems) or not state.sealed
+    if wrong:
+        say(f"  what such a verdict says counts for nothing: soakproof adjudicate {rundir.typed(path)}")
+    elif states:
+        say(f"  {counted(len(states), 'verdict')}, each as it was written")
+    return not wrong
 
 
 def _damage(path: Path, state: rundir.SealState) -> list[str]:

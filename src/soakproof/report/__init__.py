@@ -16,7 +16,7 @@ from soakproof.report.junit import render_junit
 from soakproof.report.markdown import to_markdown
 from soakproof.report.store import refuse_link, store
 from soakproof.report.terminal import terminal_table
-from soakproof.run import write_atomic
+from soakproof.run import VERDICT, reseal_entry, write_atomic
 
 __all__ = [
     "figures",
@@ -45,16 +45,20 @@ def write(run_path: Path, verdict: Verdict, evidence: Evidence, baseline: Eviden
 
     Raises RecorderError when it cannot be written; nothing half-written stays, no earlier entry is touched.
     """
-    files = {"verdict.json": render_json(verdict), **_reports(verdict, evidence, baseline)}
+    files = {VERDICT: render_json(verdict), **_reports(verdict, evidence, baseline)}
     return store(run_path, verdict.policy, files)
 
 
 def rewrite(entry: Path, verdict: Verdict, evidence: Evidence, baseline: Evidence | None = None) -> None:
-    """Make the reports of an entry again, each file whole or not at all; its verdict.json stays as it is."""
-    for name, text in _reports(verdict, evidence, baseline).items():
+    """Make the reports of an entry again, each file whole or not at all, and seal them as they are now; its
+    verdict.json stays as it is.
+    """
+    reports = _reports(verdict, evidence, baseline)
+    for name, text in reports.items():
         refuse_link((entry / name).parent)
         (entry / name).parent.mkdir(exist_ok=True)
         write_atomic(entry / name, text.encode())
+    reseal_entry(entry, reports)
 
 
 def _reports(verdict: Verdict, evidence: Evidence, baseline: Evidence | None) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Writes a judgement into its run as a new numbered entry: all of it or nothing, never over an earlier one.
 
-    verdicts/<n>-<policy>/verdict.json report.md report.html junit.xml figures/<name>.svg
+    verdicts/<n>-<policy>/verdict.json report.md report.html junit.xml figures/<name>.svg SEAL
 
 The entry is built in the hidden folder ``verdicts/.<n>`` and renamed. Creating that folder claims the number:
 two judgements at once get different ones. What a killed judgement left there keeps its number for good.
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from soakproof.errors import RecorderError, UsageError, words
-from soakproof.run import VERDICTS
+from soakproof.run import VERDICTS, seal_entry
 
 _TAKEN = re.compile(r"\.?(\d+)(?:-.*)?")
 
@@ -36,6 +36,7 @@ def store(run: Path, policy: str, files: Mapping[str, str]) -> Path:
         for name, text in files.items():
             _write(claim / name, text)
         entry = verdicts / f"{number}-{_plain(policy)}"
+        seal_entry(claim, run, entry.name, files)
         claim.rename(entry)
     except BaseException as error:
         shutil.rmtree(claim, ignore_errors=True)

@@ -5,7 +5,7 @@
       evidence/<node>/*.jsonl  one writer a folder, then its SEAL
       raw.json                 the run's own judgement of its thresholds and checks
       SEAL                     of run.json, raw.json and every node's SEAL
-      verdicts/                judgements; outside the seal
+      verdicts/                judgements; outside the seal, each with a SEAL of its own
 
 A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under a header line.
 """
@@ -25,7 +25,16 @@ from soakproof.run.loading import (
 from soakproof.run.naming import runs_option, typed
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
-from soakproof.run.verdicts import VERDICTS, VerdictFolder, verdict_folders
+from soakproof.run.verdicts import (
+    VERDICT,
+    VERDICTS,
+    EntryState,
+    VerdictFolder,
+    reseal_entry,
+    seal_entry,
+    verdict_folders,
+    verify_entry,
+)
 from soakproof.run.writing import NodeWriter, Run
 
 __all__ = [
@@ -33,7 +42,9 @@ __all__ = [
     "RAW",
     "RUN",
     "SEAL",
+    "VERDICT",
     "VERDICTS",
+    "EntryState",
     "Loaded",
     "NodeWriter",
     "Run",
@@ -52,8 +63,10 @@ __all__ = [
     "read_records",
     "read_run",
     "recover",
+    "reseal_entry",
     "runs_option",
     "seal_abandoned",
+    "seal_entry",
     "seal_folder",
     "seal_run",
     "sealing",
@@ -61,5 +74,6 @@ __all__ = [
     "typed",
     "verdict_folders",
     "verify",
+    "verify_entry",
     "write_atomic",
 ]

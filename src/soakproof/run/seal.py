@@ -68,18 +68,18 @@ def verify(run: Path) -> SealState:
     for folder in [run, *nodes(run)]:
         where = "" if folder == run else f"{folder.relative_to(run)}/"
         try:
-            note, entries = _read_seal(folder / SEAL)
+            note, entries = read_seal(folder / SEAL)
         except FileNotFoundError:
             problems.append(f"{where}{SEAL}: {_UNSEALED.format(where or 'the run')}")
             sealed = False
             continue
         except (ValueError, OSError) as error:
-            problems.append(f"{where}{SEAL}: {_words(error)}")
+            problems.append(f"{where}{SEAL}: {in_words(error)}")
             continue
         recovered |= "recovered" in note
         host_lost |= note == HOST_LOST
         for summed, length, name in entries:
-            problem = _compare(folder, name, summed, length)
+            problem = compare(folder, name, summed, length)
             if problem:
                 problems.append(f"{where}{name}: {problem}")
             files, size = files + 1, size + length
@@ -93,7 +93,7 @@ def nodes(run: Path) -> list[Path]:
     return sorted(p for p in evidence.iterdir() if is_own_folder(p)) if is_own_folder(evidence) else []
 
 
-def _read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
+def read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
     """Its note and its entries. Raises FileNotFoundError, OSError and ValueError."""
     if seal.exists() and not is_own(seal):
         raise ValueError("no plain file")
@@ -113,7 +113,7 @@ def _read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
     return header[len(_HEADER) :].strip(), entries
 
 
-def _compare(folder: Path, name: str, summed: str, length: int) -> str:
+def compare(folder: Path, name: str, summed: str, length: int) -> str:
     """What is wrong with a file of the seal; empty when nothing is."""
     try:
         problem = _elsewhere(folder, name)
@@ -121,7 +121,7 @@ def _compare(folder: Path, name: str, summed: str, length: int) -> str:
     except FileNotFoundError:
         return "missing"
     except (OSError, ValueError) as error:
-        return f"cannot be read: {_words(error)}"
+        return f"cannot be read: {in_words(error)}"
     if problem:
         return problem
     if size != length:
@@ -155,5 +155,6 @@ def _unknown(run: Path, folder: Path, entries: list[tuple[str, int, str]]) -> li
     return sorted((there | {str(path.relative_to(run)) for path in beside}) - known)
 
 
-def _words(error: Exception) -> str:
+def in_words(error: Exception) -> str:
+    """The system's or our own words for what is wrong with a file."""
     return getattr(error, "strerror", None) or str(error)

@@ -1,12 +1,19 @@
-"""Where a run's verdicts are: numbered folders beside its evidence, outside its seal."""
+"""Where a run's verdicts are: numbered folders beside its evidence, outside its seal, each with its own.
+
+An entry's seal names in its header the entry and the digest of the run's seal, ``1-default of <sha256>``: one
+that was renamed, or copied into another run, is not what was written.
+"""
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from soakproof.run.seal import is_own_folder
+from soakproof.plain import plain
+from soakproof.run.files import digest
+from soakproof.run.seal import SEAL, compare, in_words, is_own, is_own_folder, read_seal, seal_folder
 
-VERDICTS = "verdicts"
+VERDICTS, VERDICT = "verdicts", "verdict.json"
 _NAME = re.compile(r"(\d+)-(.+)")
 
 
@@ -19,6 +26,15 @@ class VerdictFolder:
     path: Path
 
 
+@dataclass(frozen=True, slots=True)
+class EntryState:
+    """What verifying an entry found: ``sealed`` and no ``problems`` mean that it is as it was written."""
+
+    sealed: bool  # not so: an older version wrote it, or its seal is gone
+    problems: tuple[str, ...]
+    has_verdict: bool  # whether verdict.json itself is as it was sealed, of this entry and this run
+
+
 def verdict_folders(run: Path) -> list[VerdictFolder]:
     """The run's judgements, the newest last. What a link leads to is none of the run's."""
     folder = run / VERDICTS
@@ -26,3 +42,54 @@ def verdict_folders(run: Path) -> list[VerdictFolder]:
     matches = [(_NAME.fullmatch(path.name), path) for path in there if is_own_folder(path)]
     found = [VerdictFolder(int(match[1]), match[2], path) for match, path in matches if match]
     return sorted(found, key=lambda verdict: verdict.number)
+
+
+def seal_entry(folder: Path, run: Path, name: str, files: Iterable[str]) -> None:
+    """Seal the files of a new entry of a run, which will have this name; ``folder`` is where it is now."""
+    seal_folder(folder, files, note=f"{name} of {_run_seal(run)}")
+
+
+def reseal_entry(folder: Path, made: Iterable[str]) -> None:
+    """Seal an entry with the files that were made again, and those that are as they were sealed before.
+
+    An entry without a seal gets none: nobody can know what was written first.
+    """
+    if is_own(folder / SEAL):
+        note, entries = read_seal(folder / SEAL)
+        kept = [name for summed, size, name in entries if not compare(folder, name, summed, size)]
+        seal_folder(folder, {*kept, *made}, note=note)
+
+
+def verify_entry(entry: VerdictFolder) -> EntryState:
+    """Check an entry's seal against its files, its name and its run's seal."""
+    try:
+        note, entries = read_seal(entry.path / SEAL)
+    except FileNotFoundError:
+        return EntryState(False, (), False)
+    except (OSError, ValueError) as error:
+        return EntryState(True, (f"{SEAL}: {in_words(error)}",), False)
+    elsewhere = [f"{SEAL}: {problem}" for problem in _elsewhere(entry.path, note)]
+    compared = {name: compare(entry.path, name, summed, size) for summed, size, name in entries}
+    added = dict.fromkeys(sorted(_files(entry.path) - set(compared)), "not in the seal")
+    touched = {name: problem for name, problem in {**compared, **added}.items() if problem}
+    has_verdict = not elsewhere and VERDICT in compared and VERDICT not in touched
+    return EntryState(True, (*elsewhere, *(f"{n}: {p}" for n, p in touched.items())), has_verdict)
+
+
+def _elsewhere(folder: Path, note: str) -> Iterator[str]:
+    """Whether a seal is of another entry, or of a judgement of other evidence."""
+    name, _, run_seal = note.rpartition(" of ")
+    if name != folder.name:
+        yield f"it is of an entry {plain(name, 80) or 'without a name'}"
+    if run_seal != _run_seal(folder.parent.parent):
+        yield "the run's own seal was another one when this was judged"
+
+
+def _run_seal(run: Path) -> str:
+    return digest(run / SEAL)[0] if is_own(run / SEAL) else "unsealed"
+
+
+def _files(folder: Path) -> set[str]:
+    """What is in an entry, hidden files left out, by its path inside."""
+    there = (p for p in folder.rglob("*") if p.is_symlink() or not p.is_dir())
+    return {p.relative_to(folder).as_posix() for p in there if not p.name.startswith(".")} - {SEAL}
