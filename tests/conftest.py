@@ -33,6 +33,15 @@ TOGETHER = {
 AT_A_TIME = 3
 
 
+# Here and not in pyproject.toml, where whoever has no pytest-timeout would be stopped by an unknown option.
+LONGEST_S = 120
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if item.get_closest_marker("timeout") is None:
+        item.add_marker(pytest.mark.timeout(LONGEST_S))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """The whole suite runs several at a time, unless -n says otherwise; chosen files run here."""

@@ -8,7 +8,7 @@ the stream: 200 alone is nothing, nor is [DONE].
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from soakproof.clock import nanoseconds
 from soakproof.reading.answer import Answer
@@ -19,6 +19,7 @@ from soakproof.reading.notes import Notes, printable, redacted
 from soakproof.reading.progress import TokenTimes
 from soakproof.reading.stream import EventStream
 from soakproof.records import REFUSALS, Exchange, Failure, Opened, Outcome
+from soakproof.redaction import without_key
 
 if TYPE_CHECKING:
     from soakproof.plan import Bounds
@@ -222,7 +223,8 @@ class Reading:
         return self._closed
 
     def _record(self, t_ns: int, outcome: Outcome, fault: Fault | None, cancelled_ns: int | None) -> Exchange:
-        answer, times, stream = self._answer, self._times, self._stream
+        times, stream = self._times, self._stream
+        said = self._said()
         return Exchange(
             **{name: getattr(self._opened, name) for name in _OPENED},
             sent_ns=self._sent_ns,
@@ -245,22 +247,32 @@ class Reading:
             empty_events=stream.empty_events if stream else 0,
             parse_errors=stream.parse_errors if stream else 0,
             leftover_bytes=stream.leftover_bytes if stream else 0,
-            finish_reason=answer.finish_reason,
             done_marker=stream is not None and stream.done,
-            model_answered=answer.model,
             prompt_tokens=self._counts.prompt,
             completion_tokens=self._counts.completion,
             cached_tokens=self._counts.cached,
-            usage=raw(answer.usage, "usage", self._notes),
-            timings=raw(answer.timings, "timings", self._notes),
-            route=self._route,
-            text=answer.text,
-            reasoning=answer.reasoning,
-            tool_calls=str(answer.calls),
-            text_digest=_digest(answer.text),
+            **said,
+            text_digest=_digest(said["text"]),
             error_body=self._error_body() if fault else None,
             notes=tuple(redacted(note, self._redact) for note in self._notes.all()),
         )
+
+    def _said(self) -> dict[str, Any]:
+        """What the server chose, without the secrets that it may have repeated."""
+        answer = self._answer
+        said: dict[str, Any] = {
+            "finish_reason": answer.finish_reason,
+            "model_answered": answer.model,
+            "usage": raw(answer.usage, "usage", self._notes),
+            "timings": raw(answer.timings, "timings", self._notes),
+            "route": self._route,
+            "text": answer.text,
+            "reasoning": answer.reasoning,
+            "tool_calls": str(answer.calls),
+        }
+        for secret in self._redact:
+            said = without_key(said, secret)
+        return said
 
     def _error_body(self) -> str | None:
         """The server's own words on a failure, bounded."""

@@ -76,6 +76,8 @@ def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
         (["try", "isolation", "-n", "many"], "not a valid integer"),
         (["try", "isolation", "-n", "0"], "not in the range"),
         (["init", "--only", "everything"], "is not one of"),
+        (["adjudicate", "latest", "--baseline", ""], "--baseline: expected a value"),
+        (["doctor", "--host", " "], "--host: expected a value"),
     ],
 )
 def test_wrong_usage_exits_64(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,6 +99,7 @@ def test_without_a_command_the_help_is_shown_once(capsys: pytest.CaptureFixture[
         (UsageError("this is wrong", "do that"), 64, "soakproof: this is wrong\n  do that"),
         (RecorderError("the disk is full"), 3, "soakproof: the disk is full"),
         (KeyboardInterrupt(), 3, "stopped by Ctrl-C"),
+        (OSError(36, "File name too long", "aaa"), 3, "soakproof: aaa: File name too long"),
         (ZeroDivisionError("oh"), 3, "unexpected ZeroDivisionError: oh"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",

@@ -125,6 +125,11 @@ def test_a_key_is_not_shown(
     assert "verysecret" not in said.out + said.err
 
 
+def test_runs_that_are_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert (of_runs(tmp_path / "file").state, of_runs(tmp_path).state) == ("missing", "ok")
+
+
 def test_runs_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert of_runs(tmp_path / "a" / "b").state == "ok"
     if Path("/proc/self").exists():

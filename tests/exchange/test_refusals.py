@@ -1,13 +1,26 @@
 """Errors in every shape that servers have: which failure each is, in a stream, a body or a status."""
 
+import hashlib
 import json
 from typing import Any
 
 import pytest
-from responses import HTML, JSON, TOO_LONG, WATCHDOG, answer, encoded, events, opened, read
+from responses import (
+    EVENT_STREAM,
+    HTML,
+    JSON,
+    TOO_LONG,
+    WATCHDOG,
+    answer,
+    chunk,
+    encoded,
+    events,
+    opened,
+    read,
+)
 
 from soakproof.exchange import Reading
-from soakproof.records import Failure
+from soakproof.records import Failure, encode
 
 
 def wrapped(inner: Any) -> dict[str, Any]:
@@ -212,6 +225,22 @@ def test_a_key_that_the_server_quotes_is_not_recorded() -> None:
     for part in (exchange.reason, exchange.error_body or "", *exchange.notes):
         assert not any(secret in part for secret in (key, "sk-abc", "abcdefgh"))
         assert "[redacted]" in part
+
+
+def test_a_key_that_a_server_gives_back_as_its_answer_is_not_recorded() -> None:
+    """The digest is of the text as it is kept, so that the books still agree."""
+    key = "local-secret-1"
+    said = {"content": f"You sent Bearer {key}.", "reasoning_content": key}
+    whole = events(
+        chunk(said, model=key), chunk(finish="stop"), {"choices": [], "usage": {key: key}}, "[DONE]"
+    )
+    made = Reading(opened(), redact=(key,))
+    made.headers(1, 200, EVENT_STREAM)
+    made.body(2, whole)
+    exchange = made.end(3)
+    assert exchange.text == "You sent Bearer [removed]."
+    assert exchange.text_digest == hashlib.sha256(exchange.text.encode()).hexdigest()
+    assert key.encode() not in encode(exchange)
 
 
 PLANNED: dict[str, tuple[int, Any, str, Failure | None]] = {

@@ -15,6 +15,7 @@ import pytest
 
 from soakproof.run import recover, verify
 from tests.load.soaks import (
+    ROOT,
     adjudicated,
     children,
     document,
@@ -190,6 +191,10 @@ def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):
         (["--testbed-model", "/no/such/file.gguf"], "file.gguf"),
         (["--runs", "/proc/nowhere"], "--runs"),
         (["--model", "nope"], "the testbed has no model 'nope'"),
+        (["--host", ""], "--host: expected a value"),
+        (["-t", "9999h"], "at most 366 days"),
+        (["-t", "99999999999h"], "a number is too large"),
+        (["-f", f"{ROOT}/locustfiles/quick.py,{ROOT}/locustfiles/soak.py"], "one locustfile at a time"),
     ],
 )
 def test_what_is_wrong_ends_with_64_before_any_load(tmp_path: Path, arguments: list[str], told: str):

@@ -102,6 +102,23 @@ def test_an_unknown_model_is_refused_with_those_that_are_there():
     assert "m.gguf" in told
 
 
+@pytest.mark.parametrize("key", ["sk\r1234", "sk-\u00fcn\u00ef", "two words", "sk\x00"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(key: str, monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(UsageError) as refusal:
+        Credentials.find(key)
+    assert key not in f"{refusal.value}"
+    if "\0" not in key:
+        monkeypatch.setenv("LEMONADE_API_KEY", key)
+        with pytest.raises(UsageError, match="LEMONADE_API_KEY"):
+            Credentials.find(None)
+
+
+def test_a_line_end_around_a_key_is_no_part_of_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LEMONADE_API_KEY", " sk-1234\r\n")
+    assert Credentials.find(None).key == "sk-1234"
+    assert Credentials.find("sk-5678\n").key == "sk-5678"
+
+
 def test_a_key_is_never_shown():
     assert "right" not in repr(Credentials("right"))
 

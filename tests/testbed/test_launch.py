@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -164,3 +165,14 @@ def test_alone_it_ends_with_an_error_when_the_gateway_dies(tmp_path: Path):
 
 def children_of(pid: int) -> list[psutil.Process]:
     return wait_for(lambda: psutil.Process(pid).children())
+
+
+def test_a_port_that_is_taken_and_a_folder_that_cannot_be_made_are_refused(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(UsageError, match="cannot be taken"):
+            Testbed.start(tmp_path, port=taken.getsockname()[1])
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="--logs"):
+        Testbed.start(tmp_path / "file" / "logs")

@@ -42,7 +42,10 @@ def test_what_is_planted_can_be_lifted_and_planted_anew(pair: Testbed):
     assert planted(pair) == {"one-byte-chunks": 1.0}
 
 
-@pytest.mark.parametrize("wrong", [{"plant": ["no-such"]}, {"plant": ["stall-with-pings=x"]}, {"plant": 5}])
+WRONG_VALUES = [{"plant": [f"stall-with-pings={value}"]} for value in ("x", "nan", "1e999", "-1")]
+
+
+@pytest.mark.parametrize("wrong", [{"plant": ["no-such"]}, {"plant": 5}, *WRONG_VALUES])
 def test_what_cannot_be_planted_is_refused(pair: Testbed, wrong: dict[str, list[str]]):
     before = planted(pair)
     assert change(pair, **wrong).status_code == 400

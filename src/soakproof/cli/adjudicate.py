@@ -5,15 +5,20 @@ from pathlib import Path
 
 import click
 
-from soakproof.cli.options import runs_option
+from soakproof.cli.options import filled, runs_option
 from soakproof.cli.output import colour, say, say_coloured, width, working
 from soakproof.cli.reading import sealed_run
 
 
 @click.command(short_help="Judge a run by a policy, against a baseline.")
 @click.argument("run", metavar="RUN")
-@click.option("--baseline", metavar="RUN", help="An earlier run of the same plan and model to compare with.")
-@click.option("--policy", default="default", show_default=True, metavar="NAME|FILE")
+@click.option(
+    "--baseline",
+    metavar="RUN",
+    callback=filled,
+    help="An earlier run of the same plan and model to compare with.",
+)
+@click.option("--policy", default="default", show_default=True, metavar="NAME|FILE", callback=filled)
 @runs_option
 @click.option("--today", type=click.DateTime(["%Y-%m-%d"]), hidden=True)
 def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: datetime | None) -> int:

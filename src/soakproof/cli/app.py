@@ -100,6 +100,9 @@ def _misused(error: click.UsageError) -> int:
 def _unexpected(error: Exception) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
+    elif isinstance(error, OSError) and error.strerror:  # the host's: a folder, a disk, a name
+        place = f"{str(error.filename)[:300]}: " if error.filename else ""
+        output.complain(f"soakproof: {place}{error.strerror}")
     else:
         output.complain(
             f"soakproof: unexpected {type(error).__name__}: {error}\n"

@@ -6,7 +6,19 @@ from typing import Any, TypeVar
 
 import click
 
+from soakproof.errors import UsageError
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def filled(_context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """A callback: refuses an option that is given and empty, as by a shell's variable that is not set."""
+    if value is not None and not value.strip():
+        raise UsageError(
+            f"{option.opts[0]}: expected a value, found nothing",
+            "is the shell's variable set? else leave it out",
+        )
+    return value
 
 
 def runs_option(function: F) -> F:
@@ -28,8 +40,15 @@ def target_options(function: F) -> F:
             metavar="KEY",
             help="Sent as a bearer token, never written; else LEMONADE_API_KEY or OPENAI_API_KEY.",
         ),
-        click.option("--model", metavar="NAME", help="The model's name, or an alias, on that server."),
-        click.option("--host", metavar="URL", help="The server's root, such as http://localhost:13305."),
+        click.option(
+            "--model", metavar="NAME", callback=filled, help="The model's name, or an alias, on that server."
+        ),
+        click.option(
+            "--host",
+            metavar="URL",
+            callback=filled,
+            help="The server's root, such as http://localhost:13305.",
+        ),
     ):
         function = option(function)
     return function

@@ -75,6 +75,8 @@ def of_runs(runs: Path) -> Symptom:
         check_room(runs)
     except UsageError as error:
         return Symptom("missing", "runs", error.problem, error.hint)
+    if runs.exists() and not runs.is_dir():
+        return Symptom("missing", "runs", f"{runs} is no folder", "choose another: --runs DIR")
     there = next(folder for folder in (runs, *runs.resolve().parents) if folder.is_dir())
     try:
         with tempfile.TemporaryFile(dir=there):

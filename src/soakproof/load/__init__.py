@@ -14,11 +14,27 @@ def soak(plan: str) -> Any:
     from soakproof.load.interrupt import leave_in_words
 
     leave_in_words()
+    _refuse_a_second(plan)
     from soakproof.load.hooks import Hooks  # Locust patches the whole process: only where it is wanted
     from soakproof.load.users import SoakUser
 
     Hooks(plan).register()
     return SoakUser
+
+
+_plans: list[str] = []  # of the locustfiles of this process
+
+
+def _refuse_a_second(plan: str) -> None:
+    """One process soaks one plan: Locust would start two soaks at once for two locustfiles."""
+    _plans.append(plan)
+    if len(_plans) > 1:
+        print(
+            f"soakproof: one locustfile at a time, found those of {' and '.join(_plans)}\n"
+            f"  run them one after the other: locust -f locustfiles/{_plans[0]}.py …",
+            file=sys.stderr,
+        )
+        sys.exit(64)
 
 
 def _current_folder_last() -> None:

@@ -14,6 +14,7 @@ from soakproof.plan import MOST_USERS, Plan
 from soakproof.redaction import without_options
 from soakproof.target import Credentials
 
+LONGEST_S = 366 * 86_400  # of a load
 _SECRET = ("api_key", "web_login", "tls_key")
 _LISTS = ("tags", "exclude_tags", "server_log", "server_pid")
 
@@ -88,7 +89,10 @@ def _refuse_early(parser: Any) -> None:
     parse = parser.parse_args
 
     def parse_args(*given: Any, **more: Any) -> argparse.Namespace:
-        options: argparse.Namespace = parse(*given, **more)
+        try:
+            options: argparse.Namespace = parse(*given, **more)
+        except OverflowError:
+            parser.exit(EXIT_USAGE, "soakproof: a number is too large; was a run time of centuries meant?\n")
         if options.master or options.worker or options.processes:
             parser.exit(
                 EXIT_USAGE,
@@ -115,12 +119,16 @@ def _user_classes(base: type[User]) -> set[str]:
 
 
 def refuse_odd(options: argparse.Namespace) -> None:
-    """Numbers that Locust lets pass, and that make no run. Raises UsageError."""
+    """What Locust lets pass, and what makes no run. Raises UsageError."""
+    for name in ("host", "model", "plan"):
+        if getattr(options, name, None) == "":
+            raise UsageError(f"--{name}: expected a value, found nothing", "is the shell's variable set?")
     if options.num_users is not None and not 1 <= options.num_users <= MOST_USERS:
         raise UsageError(f"--users: expected 1 to {MOST_USERS}, found {options.num_users}")
-    if options.run_time is not None and not options.run_time > 0:
+    if options.run_time is not None and not 0 < options.run_time <= LONGEST_S:
         raise UsageError(
-            f"--run-time: expected more than 0 seconds, found {options.run_time}",
+            f"--run-time: expected more than 0 seconds and at most {LONGEST_S // 86_400} days, "
+            f"found {options.run_time} seconds",
             "leave it out for the plan's own duration",
         )
 

@@ -29,8 +29,9 @@ def _leave(*_: object) -> None:
 
 def hangup_as_sigterm() -> None:
     """A terminal that was closed ends the run as SIGTERM does; under nohup it does not."""
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        gevent.signal_handler(signal.SIGHUP, os.kill, os.getpid(), signal.SIGTERM)
+    hangup = getattr(signal, "SIGHUP", None)  # which Windows has not
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        gevent.signal_handler(hangup, os.kill, os.getpid(), signal.SIGTERM)
 
 
 def _interrupt() -> None:

@@ -6,6 +6,7 @@ library, which gevent has patched there.
 
 import importlib.util
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -74,7 +75,8 @@ class Testbed:
         """
         check_packages()
         path = checked_model(model or PROBE_MODEL)
-        log_dir.mkdir(parents=True, exist_ok=True)
+        _make(log_dir)
+        _refuse_taken(port)
         own = ["--model", str(path), "--log-dir", str(log_dir), "--port", str(port)]
         own += ["--parallel", str(slots), "--ctx-size", str(context)]
         process = children.spawn(
@@ -216,3 +218,23 @@ def _wait(process: "subprocess.Popen[bytes]", within: float) -> None:
     deadline = time.monotonic() + within
     while process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
+
+
+def _make(log_dir: Path) -> None:
+    try:
+        log_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot make the folder for logs {log_dir}: {error.strerror}", "choose another: --logs DIR"
+        ) from error
+
+
+def _refuse_taken(port: int) -> None:
+    """Raises UsageError for a port on which somebody listens, or that this user may not take."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            told = f"port {port} cannot be taken: {error.strerror}"
+            raise UsageError(told, "choose another port, or leave it out for a free one") from error

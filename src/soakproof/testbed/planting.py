@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import math
 import pkgutil
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -46,9 +47,12 @@ def make(given: str) -> tuple[str, Plant]:
     if value and not kind.unit:
         raise UnknownPlant(f"{name} takes no value, found {value!r}")
     try:
-        return name, kind(float(value) if value else kind.default)
+        number = float(value) if value else kind.default
     except ValueError:
         raise UnknownPlant(f"{name}: expected a number after =, found {value!r}") from None
+    if not 0 <= number < math.inf:
+        raise UnknownPlant(f"{name}: expected a number from 0 on after =, found {value!r}")
+    return name, kind(number)
 
 
 class Plants:
