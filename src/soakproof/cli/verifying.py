@@ -30,8 +30,10 @@ def verify(names: tuple[str, ...], runs: Path) -> int:
     for path in [rundir.find(runs, name) for name in names or ("latest",)]:
         if not rundir.is_run(path):
             rundir.read_run(path)  # says what it is instead
-        whole &= _is_whole(path)
-        whole &= _are_verdicts_whole(path)
+        evidence, verdicts = _is_whole(path), _are_verdicts_whole(path)
+        if evidence and not verdicts:
+            say(f"  what such a verdict says counts for nothing: soakproof adjudicate {rundir.typed(path)}")
+        whole &= evidence and verdicts
     return EXIT_OK if whole else EXIT_FAIL
 
 
@@ -66,9 +68,7 @@ def _are_verdicts_whole(path: Path) -> bool:
         elif not state.sealed:
             say(f"  {name}: it has no seal, so nothing shows that it is as it was written")
         wrong |= bool(state.problems) or not state.sealed
-    if wrong:
-        say(f"  what such a verdict says counts for nothing: soakproof adjudicate {rundir.typed(path)}")
-    elif states:
+    if states and not wrong:
         say(f"  {counted(len(states), 'verdict')}, each as it was written")
     return not wrong
 

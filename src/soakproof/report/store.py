@@ -106,5 +106,5 @@ def _plain(policy: str) -> str:
 def _cannot(where: Path, error: OSError) -> RecorderError:
     return RecorderError(
         f"cannot write the verdict in {where}: {words(error)}\n"
-        "  the evidence is untouched; make room there, or make it writable, and judge again"
+        "  the evidence is untouched: mend that, and judge again"
     )
