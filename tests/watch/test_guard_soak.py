@@ -1,6 +1,7 @@
 """The guard inside a soak's watch: it tells the load, and acts on a real server where the plan says so."""
 
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,8 @@ from soakproof.watch.launch import Watch
 from soakproof.watch.settings import GuardConfig, WatchConfig
 
 if TYPE_CHECKING:
+    from conftest import Server
+
     from soakproof.testbed.launch import Testbed
 
 GFX1151 = Path(__file__).parent / "trees" / "gfx1151"
@@ -106,6 +109,14 @@ def test_a_healthy_host_near_its_limits_trips_nothing(
     assert details(run, "guard_trip") == []
 
 
+def test_a_guard_without_limits_does_nothing(run: Run, start: Callable[..., Watch], host: Path) -> None:
+    target = {"kind": "lemonade", "base_url": "http://127.0.0.1:1", "model": "llm"}
+    watch = start(Limits(), "unload", target=target, **roots(host))
+    eventually(lambda: (watch.latest().get("t_s") or 0) > 1)
+    assert watch.stop() == 0
+    assert details(run, "guard_trip") == details(run, "guard_action") == []
+
+
 def test_a_limit_that_cannot_be_measured_is_told_at_the_start(run: Run, start: Callable[..., Watch]) -> None:
     tree = Path(__file__).parent / "trees" / "none"
     watch = start(Limits(gtt_ceiling_bytes=1), sys_root=f"{tree}/sys")
@@ -175,3 +186,19 @@ def test_the_backend_is_ended_and_nothing_else(run: Run, start: Callable[..., Wa
     eventually(lambda: not engine.is_running() or engine.status() == psutil.STATUS_ZOMBIE)
     assert front.is_running()
     assert watch.stop() == 0
+
+
+def test_a_pid_that_a_front_tells_and_that_has_not_the_backends_port_is_not_ended(
+    run: Run, start: Callable[..., Watch], server: "Server"
+) -> None:
+    """A front in a container tells the container's pids, which are somebody else's here."""
+    command = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(command, start_new_session=True) as bystander:
+        entry = {"model_name": "llm", "pid": bystander.pid, "backend_url": "http://127.0.0.1:1/v1"}
+        server.json("/v1/health", {"all_models_loaded": [entry]})
+        start(AT_ONCE, "end", target={"kind": "lemonade", "base_url": server.url, "prefix": "/v1"})
+        eventually(lambda: details(run, "guard_action"))
+        (acted,) = details(run, "guard_action")
+        assert (acted["done"], acted.get("asked")) == (False, None)
+        assert bystander.poll() is None
+        bystander.kill()

@@ -59,6 +59,8 @@ def test_a_wrong_configuration_is_told(text: str) -> None:
         ("http://localhost", True),
         ("http://127.0.0.1.example.org", False),
         ("http://10.0.0.1", False),
+        ("http://127.0.0.1:99999/v1", False),  # no port that there is
+        ("http://localhost:x", False),
         ("", False),
     ],
 )

@@ -60,8 +60,16 @@ class Http:
 
     async def get(self, url: str) -> Answer:
         """The answer to a GET, whatever its status. Raises NoAnswerError when there is none."""
+        return await self._ask("GET", url, None)
+
+    async def post(self, url: str, document: Any) -> Answer:
+        """The answer to a POST of a JSON document, whatever its status. Raises NoAnswerError."""
+        return await self._ask("POST", url, document)
+
+    async def _ask(self, method: str, url: str, document: Any) -> Answer:
+        headers = self._headers(url)
         try:
-            async with self._client.stream("GET", url, headers=self._headers(url)) as response:
+            async with self._client.stream(method, url, headers=headers, json=document) as response:
                 body = bytearray()
                 async for part in response.aiter_raw():
                     body += part
@@ -70,7 +78,7 @@ class Http:
                 return Answer(response.status_code, response.headers.get("content-type", ""), bytes(body))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             told = f"{type(error).__name__}: {error}".rstrip(": ")
-            raise NoAnswerError("error", self._safe(told)) from error
+            raise NoAnswerError("error", self.safe(told)) from error
 
     async def document(self, url: str) -> Any:
         """The JSON of an answer with status 200. Raises NoAnswerError for every other answer."""
@@ -93,7 +101,7 @@ class Http:
 
     def _refused(self, answer: Answer) -> NoAnswerError:
         """In the server's own words."""
-        told = self._safe(error_text(read_json(answer)[0], answer))
+        told = self.safe(error_text(read_json(answer)[0], answer))
         state = _STATES.get(answer.status, "error")
         return NoAnswerError(state, f"status {answer.status}: {told}", answer.status)
 
@@ -101,7 +109,7 @@ class Http:
         ours = bool(self._key) and (url == self._front or url.startswith(f"{self._front}/"))
         return {"Authorization": f"Bearer {self._key}"} if ours else {}
 
-    def _safe(self, told: str) -> str:
+    def safe(self, told: str) -> str:
         """A server's words, bounded; a server that repeats the key does not get it into the evidence."""
         return (told.replace(self._key, "[key]") if self._key else told)[:_SAID_LIMIT]
 

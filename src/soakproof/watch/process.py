@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 _LISTEN = "0A"  # in /proc/net/tcp
-_DEAD = ("Z", "X")
+DEAD = ("Z", "X")  # states of a process that has ended, and that nobody has asked how
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ def read_process(proc_root: Path, pid: int, boot_time: float | None) -> ProcessS
         fds, reason = _open_files(folder)
     except (FileNotFoundError, ProcessLookupError):
         return None
-    name, fields = _stat_fields(stat)
-    if fields[0] in _DEAD:
+    name, fields = stat_fields(stat)
+    if fields[0] in DEAD:
         return None
     ticks_a_second = os.sysconf("SC_CLK_TCK")
     start = int(fields[19])
@@ -57,7 +57,7 @@ def read_process(proc_root: Path, pid: int, boot_time: float | None) -> ProcessS
     return ProcessState(Identity(pid, start), int(fields[1]), values, reason)
 
 
-def _stat_fields(stat: str) -> tuple[str, list[str]]:
+def stat_fields(stat: str) -> tuple[str, list[str]]:
     """The name, which may hold spaces and brackets, and the fields from the state on."""
     head, found, tail = stat.rpartition(")")
     fields = tail.split()
@@ -121,7 +121,7 @@ def read_parents(proc_root: Path) -> dict[int, int]:
     for folder in proc_root.iterdir():
         if folder.name.isdigit():
             try:
-                _, fields = _stat_fields((folder / "stat").read_text(errors="replace"))
+                _, fields = stat_fields((folder / "stat").read_text(errors="replace"))
                 parents[int(folder.name)] = int(fields[1])
             except (OSError, ValueError):
                 continue
@@ -131,7 +131,7 @@ def read_parents(proc_root: Path) -> dict[int, int]:
 def read_name(proc_root: Path, pid: int) -> str | None:
     """The name of a process; None for one that is gone or cannot be read."""
     try:
-        return _stat_fields((proc_root / str(pid) / "stat").read_text(errors="replace"))[0]
+        return stat_fields((proc_root / str(pid) / "stat").read_text(errors="replace"))[0]
     except (OSError, ValueError):
         return None
 

@@ -47,7 +47,7 @@ class WatchConfig:
     interval_s: float = 1.0
     slots_every_s: float = 2.5
     target: Mapping[str, Any] = field(default_factory=dict)
-    server_pids: tuple[int, ...] = ()  # of the front, where they are known
+    server_pids: tuple[int, ...] = ()  # that are known, or that the user named
     server_logs: tuple[str, ...] = ()  # files that the servers write their own logs to
     proc_root: str = "/proc"
     sys_root: str = "/sys"
@@ -108,9 +108,10 @@ def load_config(given: str) -> WatchConfig:
 def is_loopback(url: str) -> bool:
     """Whether an address can only be this host's own."""
     try:
-        host = urlsplit(url).hostname or ""
-        if host == "localhost" or host.endswith(".localhost"):
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        if port != 0 and (host == "localhost" or host.endswith(".localhost")):
             return True
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
+        return port != 0 and ipaddress.ip_address(host).is_loopback
+    except ValueError:  # no address, or no port that there is
         return False

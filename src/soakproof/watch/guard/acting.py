@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import trio
 
 from soakproof.watch.guard.ending import Ended, end
 from soakproof.watch.guard.limits import Then
 from soakproof.watch.guard.processes import Process, below, everything, is_there
+from soakproof.watch.http import Http, NoAnswerError
 
 UNLOAD_S = 8.0  # Lemonade waits for streams, which end with the load
 GRACE_S = 5.0
-_SHOWN = 200  # characters of a server's own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +23,23 @@ class Acted:
     details: dict[str, Any]
 
 
-async def unload(url: str, model: str, key: str | None) -> Acted:
+async def unload(http: Http, url: str, model: str) -> Acted:
     """Ask a Lemonade to unload a model. ``url`` is that of its API, prefix included."""
-    headers = {"Connection": "close", "User-Agent": "soakproof-watch"}
-    headers |= {"Authorization": f"Bearer {key}"} if key else {}
     told: dict[str, Any] = {"model": model}
     with trio.move_on_after(UNLOAD_S):
         try:
-            async with httpx.AsyncClient(trust_env=False, timeout=None) as client:
-                answer = await client.post(f"{url}/unload", json={"model_name": model}, headers=headers)
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            return Acted("unload", False, told | {"reason": f"{type(error).__name__}: {error}"[:_SHOWN]})
-        said = answer.text[:_SHOWN].replace(key, "[key]") if key else answer.text[:_SHOWN]
-        return Acted("unload", answer.status_code == 200, told | {"status": answer.status_code, "said": said})
+            answer = await http.post(f"{url}/unload", {"model_name": model})
+        except (NoAnswerError, OSError) as error:
+            return Acted("unload", False, told | {"reason": str(error)})
+        said = http.safe(answer.body.decode("utf-8", "replace"))
+        return Acted("unload", answer.status == 200, told | {"status": answer.status, "said": said})
     return Acted("unload", False, told | {"reason": f"no answer within {UNLOAD_S:g} s; it may still come"})
 
 
 async def end_backend(backend: Process | None) -> Acted:
     """End this very process and all below it; None is one that was not found."""
     if backend is None:
-        return Acted("end", False, {"reason": "no process of the backend is known"})
+        return Acted("end", False, {"reason": "no process is known that is certainly the backend's"})
 
     seen = {backend.pid: backend}
 

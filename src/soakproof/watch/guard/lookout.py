@@ -56,7 +56,9 @@ class Lookout:
         return gauge.why_unknown(field) if gauge else self._why_no_gauge
 
     async def wait_for_trip(self) -> Decision:
-        """Look until a limit has been crossed twice in a row; what was decided then."""
+        """Look until a limit has been crossed twice in a row, which without gauges is never; the decision."""
+        if not self._gauges:
+            await trio.sleep_forever()
         async with trio.open_nursery() as nursery:
             for gauge in self._gauges:
                 nursery.start_soon(self._follow, gauge, nursery.cancel_scope)

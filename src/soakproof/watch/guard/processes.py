@@ -11,8 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from soakproof.watch.process import DEAD, stat_fields
+
 _PROC = Path("/proc")
-_DEAD = (b"Z", b"X")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +30,22 @@ class Process:
     @property
     def is_dead(self) -> bool:
         """It has ended, and its parent has not yet asked how."""
-        return self.state.encode() in _DEAD
+        return self.state in DEAD
 
 
 def find(pid: int) -> Process | None:
     """The process of a pid, a dead one as well; None where there is none."""
     try:
-        stat = (_PROC / str(pid) / "stat").read_bytes()
-        head, _, tail = stat.rpartition(b")")
-        fields = tail.split()
+        name, fields = stat_fields((_PROC / str(pid) / "stat").read_text(errors="replace"))
         return Process(
             pid=pid,
             start_ticks=int(fields[19]),
             parent=int(fields[1]),
             session=int(fields[3]),
-            state=fields[0].decode(),
-            name=head.partition(b"(")[2].decode(errors="replace"),
+            state=fields[0],
+            name=name,
         )
-    except (OSError, ValueError, IndexError):  # it ended meanwhile
+    except (OSError, ValueError):  # it ended meanwhile
         return None
 
 

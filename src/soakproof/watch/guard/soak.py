@@ -4,9 +4,10 @@ It adds events to the watch's evidence and changes none. The load is told first,
 when the model is unloaded; should the load's own process hang, the server is unloaded or ended all the same.
 """
 
-import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import trio
 
@@ -15,12 +16,15 @@ from soakproof.watch.guard.acting import Acted, end_backend, unload
 from soakproof.watch.guard.limits import Limits
 from soakproof.watch.guard.lookout import Lookout, refused
 from soakproof.watch.guard.measuring import CountGauge, Gauge, host_gauges
-from soakproof.watch.guard.processes import Process, find
+from soakproof.watch.guard.processes import Process, below, everything, find
+from soakproof.watch.http import Http
 from soakproof.watch.kernel_source import NAME as KERNEL_LOG
 from soakproof.watch.known import MAIN
+from soakproof.watch.process import still_listens
 from soakproof.watch.recorder import Recorder
 from soakproof.watch.settings import WatchConfig, is_loopback
 
+_PROC = Path("/proc")
 _LOOK_S = 0.5
 _SEEN_WITHIN_S = 3.0  # a backend of which nothing is known yet
 _SHOWN = 120  # characters of a reason that a line to the load has room for
@@ -119,8 +123,7 @@ class SoakGuard:
                     await trio.sleep(_LOOK_S)
             return await end_backend(self._backend)
         model = str(target.get("model_resolved") or target.get("model"))
-        key = os.environ.get(self._config.headers_env) if self._config.headers_env else None
-        return await unload(f"{self._config.base_url}{self._config.prefix}", model, key)
+        return await unload(Http(self._config), f"{self._config.base_url}{self._config.prefix}", model)
 
     async def _follow_backend(self) -> None:
         while self._config.guard.then == "end":
@@ -132,4 +135,24 @@ class SoakGuard:
         seen = self._recorder.latest.get(f"process:{MAIN}")
         if seen and seen.state == "value":
             found = find(seen.values["pid"])
-            self._backend = found if found and found.name == seen.values["name"] else None
+            is_it = found and found.name == seen.values["name"] and self._is_the_servers(found)
+            self._backend = found if is_it else None
+
+    def _is_the_servers(self, process: Process) -> bool:
+        """Whether it, its parent, or one below it has the backend's port.
+
+        A front in a container tells pids of the container's, which on this host are anybody's.
+        """
+        if not self._config.is_lemonade or process.pid in self._config.server_pids:
+            return True  # it was found by its port, or the user named it
+        url = self._backend_url()
+        port = urlsplit(url).port if is_loopback(url) else None
+        around = [process.pid, process.parent, *(p.pid for p in below(process.pid, everything()))]
+        return port is not None and any(still_listens(_PROC, pid, port) for pid in around)
+
+    def _backend_url(self) -> str:
+        """As the front told it last."""
+        health = self._recorder.latest.get("health")
+        listed = health.values.get("backends") if health else None
+        told = next((b["url"] for b in listed or () if b["role"] == MAIN), None)
+        return str(told or self._config.target.get("backend_url") or "")
