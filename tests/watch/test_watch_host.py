@@ -138,6 +138,13 @@ def test_a_zone_that_is_off_is_none_and_not_0(host: Path) -> None:
     assert "temp: " in reading.reason
 
 
+def test_a_zone_without_a_sensor_has_no_temperature(host: Path) -> None:
+    (host / "sys/class/thermal/thermal_zone0/temp").write_text("-263200\n")
+    (reading,) = read(Thermal(f"{host}/sys"))
+    assert reading.values["zones"][0]["celsius"] is None
+    assert reading.values["hottest_celsius"] is None
+
+
 def test_groups_without_a_limit_and_whose_memory_is_shown() -> None:
     backend, tester = read(cgroup(GFX1151, backend=4242))
     assert backend.source == "cgroup:backend"

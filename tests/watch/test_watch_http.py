@@ -180,6 +180,14 @@ def test_odd_health_documents_are_survived(server: "Server", document: Any) -> N
     assert all(b.pid is None and b.url is None for b in known.backends)
 
 
+def test_what_a_health_document_says_is_bounded(server: "Server") -> None:
+    server.json("/v1/health", loaded("http://127.0.0.1:1/" + "x" * 9000, 1, "m" * 9000))
+    health, _, _, known = sources(lemonade(server))
+    reading = read(health)
+    assert reading.values["models_loaded"] == ["m" * 200]
+    assert known.backends[0].url is None
+
+
 def test_bare_llamacpp(server: "Server") -> None:
     server.json("/health", {"status": "ok"})
     server.json("/slots", [slot(True, 5, 1)])

@@ -101,6 +101,20 @@ def test_a_renamed_file_is_read_to_its_end_and_its_successor_from_its_beginning(
     tail.close()
 
 
+def test_a_successor_that_cannot_be_read_costs_no_line_of_the_old_file(file: Path) -> None:
+    tail = Tail(file)
+    tail.read()
+    append(file, b"last of the old\n")
+    file.rename(file.with_suffix(".1"))
+    file.mkdir()
+    assert tail.read() == [b"last of the old"]
+    with pytest.raises(OSError, match="no regular file"):
+        tail.read()
+    file.rmdir()
+    file.write_bytes(b"first of the new\n")
+    assert tail.read() == [b"first of the new"]
+
+
 def test_a_file_that_was_cut_off_is_read_from_its_beginning(file: Path) -> None:
     tail = Tail(file)
     tail.read()

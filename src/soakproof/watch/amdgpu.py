@@ -133,6 +133,8 @@ class CardValues:
             self.reading = file.name
             try:
                 number = int(file.read_text())
+                if number < 0:
+                    raise ValueError(f"expected 0 or more, found {number}")
                 self.values[name] = number if scale == 1 else round(number * scale, 3)
                 return
             except FileNotFoundError as error:

@@ -69,9 +69,9 @@ class Cgroup:
             raise OSError(errno.ENOSYS, "control groups v2 do not control memory here", str(self._folder))
         if ".." in path.parts:
             raise OSError(errno.ENOENT, "it lies outside of what this container sees", str(path))
-        own = self._folder.joinpath(*path.parts[1:][:_DEPTH_LIMIT])
-        own.stat()
-        return [own, *(group for group in own.parents if group.is_relative_to(self._folder))]
+        groups = with_parents(self._folder, path)
+        groups[0].stat()
+        return groups
 
     def _meminfo(self, limit: int | None) -> dict[str, Any]:
         """Whose memory /proc/meminfo shows: in most containers the host's, although less may be used."""
@@ -87,6 +87,12 @@ def group_path(text: str) -> PurePosixPath | None:
     """The path of the v2 group in a process's ``cgroup`` file."""
     path = next((line[3:] for line in text.splitlines() if line.startswith("0::/")), None)
     return None if path is None else PurePosixPath(path)
+
+
+def with_parents(root: Path, path: PurePosixPath) -> list[Path]:
+    """The folders of a group and of those above it, the root last."""
+    own = root.joinpath(*path.parts[1:][:_DEPTH_LIMIT])
+    return [own, *(group for group in own.parents if group.is_relative_to(root))]
 
 
 def _limits(files: Files, groups: Sequence[Path]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from soakproof.watch.settings import WatchConfig, is_loopback
 
 MAIN = "backend"  # the role of the target's own model; further models get backend-2 and so on
 _BACKENDS_LIMIT = 16
+_SHOWN = 200  # characters of a name or an address
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,12 @@ class Known:
 
     def _backend(self, entry: Mapping[str, Any]) -> Backend:
         model, pid, url = entry.get("model_name"), entry.get("pid"), entry.get("backend_url")
-        name = model if isinstance(model, str) else None
+        name = model[:_SHOWN] if isinstance(model, str) else None
         return Backend(
             role=self._role(name),
             model=name,
             pid=pid if isinstance(pid, int) and not isinstance(pid, bool) and pid > 0 else None,
-            url=self._reachable(url) if isinstance(url, str) else None,
+            url=self._reachable(url) if isinstance(url, str) and len(url) <= _SHOWN else None,
         )
 
     def _reachable(self, url: str) -> str | None:

@@ -4,6 +4,7 @@ What was in the file when it was first opened is not read. A file that is rename
 followed; one that grows faster than it is read loses its middle, which is counted.
 """
 
+import contextlib
 import errno
 import os
 import stat
@@ -84,9 +85,11 @@ class Tail:
         lines = self._new()
         if was_replaced:
             self.close()
-            self._open()
             self.tally.replaced += 1
-            lines += self._lines.ended() + self._new()
+            lines += self._lines.ended()
+            with contextlib.suppress(OSError):  # the next look says it; these lines must not be lost
+                self._open()
+                lines += self._new()
         self.tally.lines += len(lines)
         return lines
 

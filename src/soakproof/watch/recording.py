@@ -14,7 +14,7 @@ import trio
 
 from soakproof import __version__
 from soakproof.errors import UsageError
-from soakproof.watch.cgroup import group_path
+from soakproof.watch.cgroup import group_path, with_parents
 from soakproof.watch.files import read_text
 from soakproof.watch.gpu_memory import parse_fdinfo
 from soakproof.watch.recorded_files import CGROUP, PROC, PROCESS, SYS, kept
@@ -121,9 +121,7 @@ class Recording:
             path = group_path(text) if text else None
             if path is None or ".." in path.parts:
                 continue
-            own = root.joinpath(*path.parts[1:])
-            groups = [own, *(group for group in own.parents if group.is_relative_to(root))]
-            for group in groups:
+            for group in with_parents(root, path):
                 for name in CGROUP:
                     if (group / name).exists():
                         self._copy("sys", group / name, into / (group / name).relative_to(self.sys_root))

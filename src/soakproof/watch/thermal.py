@@ -14,7 +14,7 @@ _SENSORS_LIMIT = 64
 
 class Thermal:
     """``thermal``: {hottest_celsius, processor_celsius, platform_profile, zones}, a zone with its type and
-    temperature. A sensor that is off has None.
+    temperature. A sensor that is off, or shows less than 0 °C, has None.
     """
 
     name = "thermal"
@@ -65,4 +65,5 @@ def _zone(files: Files, folder: Path) -> dict[str, Any]:
 
 
 def _celsius(thousandths: int | None) -> float | None:
-    return None if thousandths is None else round(thousandths / 1000, 1)
+    """None for what no machine at work has: firmware without a sensor tells -273 °C or the like."""
+    return None if thousandths is None or thousandths < 0 else round(thousandths / 1000, 1)
