@@ -6,7 +6,7 @@ from statistics import median
 
 from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, Ranges, Ratio, finding, plain
 from soakproof.judge.series import Series, during_load, reading, series
-from soakproof.judge.settings import Switch, settings_seen
+from soakproof.judge.switches import Switch, settings_seen
 
 BUSY = 50.0  # percent of load from which a GPU's clock means something
 LEAST = 30  # readings of a busy GPU in each half

@@ -62,6 +62,8 @@ def test_a_kill_inside_a_control_group_fails_though_the_host_has_plenty() -> Non
     )
     ours = [dataclasses.replace(sample, source="cgroup:tester") for sample in killed]
     assert adjudicate("memory", evidence(host(), ours))["cgroup:tester"].outcome is Outcome.INCONCLUSIVE
+    both = adjudicate("memory", evidence(host(), killed, ours))
+    assert both["cgroup:backend"].outcome is Outcome.INCONCLUSIVE  # started from the same terminal
 
 
 def test_kills_of_before_and_of_another_group_do_not_count() -> None:
