@@ -19,8 +19,11 @@ from soakproof.cli import symptoms
 from soakproof.cli.consequences import RESTS_ON, consequences
 from soakproof.cli.doctor import POLICIES
 from soakproof.cli.symptoms import advice, now, of_host, of_runs
+from soakproof.gates.looking import look
 from soakproof.policy import load_policy
 from soakproof.records import SourceState
+from soakproof.watch.service import HOST_SOURCES
+from soakproof.watch.settings import WatchConfig
 from soakproof.watch.source import Reading
 
 
@@ -165,7 +168,7 @@ def test_a_value_is_told_in_its_unit() -> None:
         == "available 3.00 GiB"
     )
     told = now(Reading("process:backend", values={"pid": 41852, "created": 1795990508.07}))
-    assert told.startswith("pid 41,852, started 2026-")
+    assert told.startswith("pid 41852, started 2026-")
     pressure = {"memory_some_avg10_percent": 1.5, "memory_some_total_us": 2_500_000}
     told = now(Reading("psi", values=pressure))
     assert told == "some waited for memory in the last 10 s 1.5 %, some since the start 2.5 s"
@@ -220,3 +223,13 @@ def test_a_model_file_that_can_be_read_is_told(tmp_path: Path, server: Server) -
     assert [s.state for s in symptoms.of_target(elsewhere) if s.subject == "model file"] == ["limited"]
     device = dataclasses.replace(known, identity={"model_path": "/dev/zero"})
     assert [s.state for s in symptoms.of_target(device) if s.subject == "model file"] == ["limited"]
+
+
+def test_of_a_target_on_another_host_nothing_of_this_one_is_told(here: Path) -> None:
+    target = {"kind": "llamacpp", "base_url": "http://127.0.0.1:1", "local": False}
+    readings = look(WatchConfig(target=target))
+    states = {reading.source: reading.state for reading in readings}
+    assert {states[name] for name in HOST_SOURCES} == {"unsupported"}
+    release = load_policy(Catalog(here), "release")
+    found = {(c.adjudicator, c.source): c.decides for c in consequences(readings, [release])}
+    assert found["memory", "memory"] == found["kernel", "kernel_log"] == ("release",)

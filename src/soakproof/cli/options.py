@@ -54,23 +54,23 @@ def target_options(function: F) -> F:
     return function
 
 
+def server_pid_option(function: F) -> F:
+    return click.option(
+        "--server-pid",
+        type=click.IntRange(min=1),
+        multiple=True,
+        metavar="PID",
+        help="A process of the server's that is not found by itself.  [repeatable]",
+    )(function)
+
+
 def server_options(function: F) -> F:
     """--server-log and --server-pid."""
-    for option in (
-        click.option(
-            "--server-pid",
-            type=click.IntRange(min=1),
-            multiple=True,
-            metavar="PID",
-            help="A process of the server's that is not found by itself.  [repeatable]",
-        ),
-        click.option(
-            "--server-log",
-            type=click.Path(path_type=Path),
-            multiple=True,
-            metavar="FILE",
-            help="A file that the server or its backend logs to.  [repeatable]",
-        ),
-    ):
-        function = option(function)
-    return function
+    log = click.option(
+        "--server-log",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        metavar="FILE",
+        help="A file that the server or its backend logs to.  [repeatable]",
+    )
+    return log(server_pid_option(function))

@@ -27,7 +27,7 @@ def in_words(name: str, value: object) -> str:
     """``available 3.00 GiB`` for the value ``available_bytes`` of a record."""
     stem, _, unit = name.rpartition("_")
     words = _WORDS.get(name) or (stem if unit in _UNITS else name).replace("_", " ")
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
+    if name == "pid" or not isinstance(value, (int, float)) or isinstance(value, bool):
         return f"{words} {value}"
     if name == "created":
         return f"{words} {datetime.fromtimestamp(value):%Y-%m-%d %H:%M:%S}"

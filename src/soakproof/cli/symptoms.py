@@ -65,7 +65,8 @@ def _memory_limit() -> Iterator[Symptom]:
                 "limited",
                 "cgroup",
                 f"limited to {limit / _GIB:.1f} of {total / _GIB:.1f} GiB",
-                "memory is measured of the whole host: a kill at this limit is seen in the kernel log only",
+                "available memory is the whole host's, and so are floors: a kill at this limit comes without "
+                "their warning",
             )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from soakproof.cli.options import server_pid_option
 from soakproof.cli.output import say, table
 from soakproof.cli.readings import in_words
 from soakproof.errors import EXIT_OK, UsageError
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
     from soakproof.watch.source import Reading
 
 _SECONDS_LIMIT = 600
-_pids_option = click.option(
-    "--server-pid",
-    "pids",
-    multiple=True,
-    type=click.IntRange(1, 2**31 - 1),
-    metavar="PID",
-    help="A process of the server; may be given more than once.",
-)
 
 
 @click.group(short_help="What the watch's sources say of a machine, and a recording of it.")
@@ -49,8 +42,8 @@ def watch() -> None:
     metavar="NUMBER",
     help=f"Look again each second for so long, at most {_SECONDS_LIMIT}.",
 )
-@_pids_option
-def record(folder: Path, seconds: int, pids: tuple[int, ...]) -> int:
+@server_pid_option
+def record(folder: Path, seconds: int, server_pid: tuple[int, ...]) -> int:
     """Copy the files of /proc and /sys that the sources read into FOLDER, with a manifest that says of what
     and when: to be sent, and read elsewhere by `soakproof watch sources --root FOLDER`. There is nothing in
     it of command lines, environments, addresses or names of files. Run it as the server's own user or as
@@ -63,7 +56,7 @@ def record(folder: Path, seconds: int, pids: tuple[int, ...]) -> int:
     """
     from soakproof.watch.recording import Recording
 
-    recording = Recording(folder, Path("/proc"), Path("/sys"), pids)
+    recording = Recording(folder, Path("/proc"), Path("/sys"), server_pid)
     recording.run(seconds)
     say(f"{folder}: {recording.size / 1024:,.0f} KiB; what could not be read is named in its manifest.json")
     return EXIT_OK
@@ -76,9 +69,9 @@ def record(folder: Path, seconds: int, pids: tuple[int, ...]) -> int:
     metavar="FOLDER",
     help="A recorded machine: a folder with proc and sys in it. [default: this machine]",
 )
-@_pids_option
+@server_pid_option
 @click.option("--json", "as_json", is_flag=True, help="Print the readings as JSON, one a line.")
-def sources(root: Path | None, pids: tuple[int, ...], as_json: bool) -> int:
+def sources(root: Path | None, server_pid: tuple[int, ...], as_json: bool) -> int:
     """Read every source of the watch once, of this machine or of a recorded one, and show its state and all
     its values. Of a recorded one the server's processes are those that its manifest names. The kernel log,
     NVML and servers' addresses are no part of a recording.
@@ -90,7 +83,7 @@ def sources(root: Path | None, pids: tuple[int, ...], as_json: bool) -> int:
     """
     if root is not None and not (root / "proc").is_dir() and not (root / "sys").is_dir():
         raise UsageError(f"{root} is no recorded machine", "it has neither proc nor sys in it")
-    readings = _read(root, pids)
+    readings = _read(root, server_pid)
     if as_json:
         for reading in readings:
             told = {"source": reading.source, "state": reading.state, "reason": reading.reason}

@@ -23,11 +23,16 @@ def look_at_host(config: WatchConfig) -> Sequence[Reading]:
 
 
 async def _look(config: WatchConfig) -> Sequence[Reading]:
+    """Of a target on another host, what this host shows is told as unseen, as in a run."""
+    kernel_log = [await _kernel_log(config)] if config.is_local else []
+    return [*kernel_log, *unseen(config), *await _read_all(config)]
+
+
+async def _kernel_log(config: WatchConfig) -> Reading:
     log, state = await open_kernel_log(config.kmsg)
     if log is not None:
         log.close()
-    unseen_here = unseen(config) if config.is_local else ()
-    return [state, *unseen_here, *await _read_all(config)]
+    return state
 
 
 async def _read_all(config: WatchConfig) -> list[Reading]:
