@@ -49,6 +49,20 @@ def test_growth_that_goes_on_is_inconclusive_after_half_an_hour_and_never_a_fail
     assert "not known" in found.answer
 
 
+def test_memory_of_the_processes_below_counts() -> None:
+    """A server that serves each model by a child holds little itself."""
+
+    def below(mib: Callable[[float], float], swapped: int | None = 0) -> list[Sample]:
+        child = {"children_rss_anon_bytes": lambda t: mib(t) * MIB, "children_swap_bytes": swapped}
+        own = {"pid": 7, "created": 1.0, "rss_anon_bytes": 50 * MIB, "swap_bytes": 0, "children": 1}
+        return trace("process:backend", 3 * HOUR, every=30, **own, **child)
+
+    assert judged(below(lambda t: 900 + t / 10), duration=3 * HOUR).outcome is Outcome.FAIL
+    assert judged(below(lambda t: 900 + t % 100), duration=3 * HOUR).outcome is Outcome.PASS
+    untold = judged(below(lambda t: 900 + t / 10, swapped=None), duration=3 * HOUR)
+    assert untold.outcome is Outcome.INCONCLUSIVE
+
+
 def test_swapped_memory_counts() -> None:
     def swapping(t: float) -> float:
         return 1000 + 2 * t

@@ -41,9 +41,12 @@ def reading(name: str) -> Callable[[Sample], float | None]:
 
 
 def held(sample: Sample) -> float | None:
-    """RssAnon and VmSwap of a process together, in bytes: what it holds whether or not it was swapped out."""
-    anon, swapped = reading("rss_anon_bytes")(sample), reading("swap_bytes")(sample)
-    return None if anon is None or swapped is None else anon + swapped
+    """RssAnon and VmSwap of a process and of those below it, in bytes: what is held, swapped out or not."""
+    own = ("rss_anon_bytes", "swap_bytes")
+    names = (*own, *(f"children_{name}" for name in own)) if sample.values.get("children") else own
+    parts = [reading(name)(sample) for name in names]
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def one_process(samples: Sequence[Sample]) -> tuple[list[Sample], int]:
