@@ -138,10 +138,30 @@ def test_a_backend_that_health_forgot_is_watched_until_it_is_gone(proc: Path) ->
 
 def test_a_backend_replaced_before_it_was_ever_seen_is_a_restart(proc: Path) -> None:
     processes, known = watching(proc, target={**LEMONADE, "backend_pid": 4001})
-    assert [h.what for h in look(processes)[1]] == ["vanished"]
+    assert look(processes)[1] == []  # nothing says yet that it was ever on this host
     known.update([{"model_name": "Main", "pid": 4242}])
     (event,) = look(processes)[1]
     assert (event.what, event.details["was_pid"], event.details["is_pid"]) == ("restart", 4001, 4242)
+
+
+def test_a_backend_that_died_before_it_was_ever_seen_has_vanished(proc: Path) -> None:
+    processes, known = watching(proc, target={**LEMONADE, "backend_pid": 4001})
+    look(processes)
+    known.update([])
+    assert [h.what for h in look(processes)[1]] == ["vanished"]
+
+
+@pytest.mark.parametrize("pid", [57, 58])
+def test_a_pid_of_a_container_is_no_process_that_vanished(proc: Path, pid: int) -> None:
+    shutil.copytree(proc / "4242", proc / "58", symlinks=True)
+    (proc / "58/status").write_text("Name:\tkworker/3:1\nThreads:\t1\n")  # a thread of the kernel's
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": pid}])
+    for _ in range(2):
+        readings, happened = look(processes)
+        assert happened == []
+        assert readings["process:backend"].state == "error"
+        assert "--server-pid" in readings["process:backend"].reason
 
 
 def test_a_zombie_is_gone(proc: Path) -> None:

@@ -29,6 +29,10 @@ from soakproof.watch.source import (
 )
 
 FRONT = "front"
+_NOT_HERE = (
+    "the front lists process {pid}, and there is none on this host: is it in a container? name it as this "
+    "host sees it, --server-pid PID"
+)
 _BACKEND_PROGRAM = "llama"  # with this its name begins, among pids that were named
 
 
@@ -129,7 +133,7 @@ class Processes:
         if self._boot_time is None:
             self._boot_time = read_boot_time(self._root)
         state = read_process(self._root, pid, self._boot_time)
-        if state is None:
+        if state is None or state.values["rss_bytes"] is None:  # a thread of the kernel's is no server
             return None
         below = self._descendants.of(pid, players)
         read = [read_process(self._root, child, self._boot_time) for child in below]
@@ -144,8 +148,14 @@ class Processes:
         listener = self._listener if role == self._role else self._listeners.get(role)
         if listener is not None:
             listener.lost()
+        if self._is_listed(role, pid) and not self._restarts.has_seen(role, pid):
+            return [Reading(source, "error", {"pid": pid}, _NOT_HERE.format(pid=pid))]
         happened = self._restarts.missing(role, pid)
         return [*happened, Reading(source, "error", {"pid": pid}, f"process {pid} is gone")]
+
+    def _is_listed(self, role: str, pid: int) -> bool:
+        """Whether a front tells this pid now; what has died it tells no more."""
+        return role != self._role and any(b.role == role and b.pid == pid for b in self._known.backends)
 
 
 def named_roles(proc_root: Path, pids: Sequence[int], listener: str) -> dict[str, int]:

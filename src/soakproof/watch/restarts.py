@@ -56,6 +56,11 @@ class Restarts:
         created = player.created if player.pid == pid else None
         return [Happening("vanished", {"role": role, "pid": pid, "created": created})]
 
+    def has_seen(self, role: str, pid: int) -> bool:
+        """Whether this process was there at some look."""
+        player = self._last.get(role)
+        return player is not None and player.pid == pid and player.state is not None
+
     def still_there(self) -> dict[str, int]:
         """The pid last known in each role, as long as it has not vanished."""
         return {
