@@ -9,7 +9,7 @@ from soakproof.judge.series import Series, during_load, reading, series
 from soakproof.judge.switches import Switch, settings_seen
 
 BUSY = 50.0  # percent of load from which a GPU's clock means something
-LEAST = 30  # readings of a busy GPU in each half
+LEAST = 150  # readings of a busy GPU in each half: the boost of the first minutes is no change
 CLOCKS: Mapping[str, str] = {"gpu_clock_hz": "clock", "memory_clock_hz": "memory clock"}
 BESIDE: Mapping[str, tuple[str, str]] = {
     "temperature_celsius": ("temperature", "°C"),
