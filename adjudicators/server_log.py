@@ -36,7 +36,8 @@ ADVICE: Mapping[str, str] = {
 class ServerLog(Adjudicator):
     """Did the server's own log tell of a lost device, of memory that ran out, or of a crash?
 
-    ``required``: without the log, from start to end, there is no PASS.
+    ``required``: without the log, from start to end, there is no PASS. Of a log that was named, a part that
+    was not read always counts: what it held is not known.
     """
 
     required: bool = False
@@ -49,7 +50,7 @@ class ServerLog(Adjudicator):
         logs = _logs(evidence)
         blind = _blind(logs)
         if blind:
-            yield self._unseen(blind)
+            yield self._unseen(blind, self.required or _is_unread(logs))
         elif not faults:
             yield self._quiet(logs)
         warned = [e for e in lines if e not in faults]
@@ -70,15 +71,15 @@ class ServerLog(Adjudicator):
             fault="backend",
         )
 
-    def _unseen(self, why: str) -> Finding:
+    def _unseen(self, why: str, decides: bool) -> Finding:
         return finding(
             self,
             "log",
             Outcome.INCONCLUSIVE,
             f"The server's own log was not seen all the time ({why}).",
-            limit="the log is read from start to end" if self.required else "",
+            limit="the log is read from start to end" if decides else "",
             limit_source="policy" if self.required else "",
-            critical=self.required,
+            critical=decides,
         )
 
     def _quiet(self, logs: Mapping[str, Sequence[Sample]]) -> Finding:
@@ -127,6 +128,11 @@ def _logs(evidence: Evidence) -> dict[str, Sequence[Sample]]:
 
 def _name(source: str) -> str:
     return plain(source, 80).removeprefix(f"{SOURCE}:")
+
+
+def _is_unread(logs: Mapping[str, Sequence[Sample]]) -> bool:
+    """Whether some of a log that was named is known to have gone unread."""
+    return any(_last(s, "skipped_bytes") or any(x.state == "denied" for x in s) for s in logs.values())
 
 
 def _blind(logs: Mapping[str, Sequence[Sample]]) -> str:

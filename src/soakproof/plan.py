@@ -80,6 +80,11 @@ class GuardSettings:
     )
 
     @property
+    def is_relied_on(self) -> bool:
+        """Whether the plan set a limit of its own: then no load goes on that nobody guards."""
+        return self.limits != Limits(kernel=self.kernel) or self.then != "stop"
+
+    @property
     def limits(self) -> Limits:
         """As the watch takes them."""
         return Limits(

@@ -169,6 +169,7 @@ def test_a_value_is_told_in_its_unit() -> None:
     )
     told = now(Reading("process:backend", values={"pid": 41852, "created": 1795990508.07}))
     assert told.startswith("pid 41852, started 2026-")
+    assert now(Reading("process:front", values={"created": 1e22})) == "started 1e+22"
     pressure = {"memory_some_avg10_percent": 1.5, "memory_some_total_us": 2_500_000}
     told = now(Reading("psi", values=pressure))
     assert told == "some waited for memory in the last 10 s 1.5 %, some since the start 2.5 s"

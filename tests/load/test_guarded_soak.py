@@ -1,11 +1,12 @@
 """A whole soak whose plan has a guard: what is left of it when the guard ends the load."""
 
+import signal
 from pathlib import Path
 
 import pytest
 
 from soakproof.run import verify
-from tests.load.soaks import adjudicated, document, lines, locust, output, the_run
+from tests.load.soaks import adjudicated, children, document, lines, loaded, locust, output, the_run
 
 pytestmark = pytest.mark.timeout(240)
 PLAN = """
@@ -17,10 +18,14 @@ available_floor = "8000000 GiB"
 """
 
 
+def write_plan(folder: Path, text: str) -> None:
+    (folder / "scenarios").mkdir()
+    (folder / "scenarios/guarded.toml").write_text(text)
+
+
 def soaked(folder: Path, guard: str = "") -> int:
     """The exit code of a soak by the plan with more in its [guard]."""
-    (folder / "scenarios").mkdir()
-    (folder / "scenarios/guarded.toml").write_text(PLAN + guard)
+    write_plan(folder, PLAN + guard)
     with locust(folder, "--headless", "-t", "60s", "--plan", "guarded") as process:
         return process.wait(120)
 
@@ -47,3 +52,18 @@ def test_a_required_limit_that_cannot_be_measured_refuses_the_run(tmp_path: Path
     run = the_run(tmp_path)
     assert verify(run).sealed
     assert lines(run, "exchanges.jsonl") == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_no_load_goes_on_without_the_guard_that_its_plan_asks_for(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    write_plan(tmp_path, PLAN.replace("8000000 GiB", "1 MiB"))
+    with locust(tmp_path, "--headless", "-t", "5m", "--plan", "guarded") as process:
+        run = loaded(tmp_path)
+        children(process)["watch"].send_signal(how)
+        assert process.wait(120) == 1
+    assert document(run / "raw.json")["ended"]["why"] == "guard"
+    assert "and with it the guard that the plan asks for" in output(tmp_path)
+    code, _ = adjudicated(run)
+    assert code == 2

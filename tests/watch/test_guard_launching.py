@@ -370,6 +370,13 @@ def test_a_resident_backend_is_named(launched: Launcher, resident: int, tmp_path
     assert not (tmp_path / "guards").exists()
 
 
+def test_of_two_guards_at_once_one_launches(launched: Launcher, tmp_path: Path) -> None:
+    program = tmp_path / "llama-server"
+    shutil.copy(shutil.which("sleep") or "", program)
+    guards = [launched(str(program), "3") for _ in range(2)]
+    assert sorted(guard.end() for guard in guards) == [0, 3]
+
+
 def test_a_required_source_that_is_missing_refuses(launched: Launcher, host: Path) -> None:
     shutil.rmtree(host / "sys/class/drm/card1")
     guard = launched("true", limits={"gtt_ceiling_bytes": 1 << 40, "required": ("gtt",)})

@@ -180,9 +180,21 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_manifest_of_somebody_else(tmp_path: Path) -> None:
-    for text in ("", "[]", '{"server_pids": 5}', '{"server_pids": [true, -1, "7", 8]}'):
-        (tmp_path / "manifest.json").write_text(text)
-        assert recorded_pids(tmp_path) in ((), (8,))
+    assert recorded_pids(tmp_path) == ()
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text('{"server_pids": [true, -1, "7", 8]}')
+    assert recorded_pids(tmp_path) == (8,)
+    for text in ("", "[]", '{"server_pids": 5}', "[" * 200_000):
+        manifest.write_text(text)
+        with pytest.raises(UsageError, match="no manifest"):
+            recorded_pids(tmp_path)
+
+
+@linux_only
+def test_a_manifest_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "manifest.json")
+    with pytest.raises(UsageError, match="no manifest"):
+        recorded_pids(tmp_path)
 
 
 @linux_only

@@ -69,6 +69,7 @@ def test_pressure() -> None:
     assert reading.values["cpu_some_avg10_percent"] == 12.0
     (reading,) = read(Pressure(f"{NONE}/proc"))
     assert reading.state == "unsupported"
+    assert parse_pressure("cpu", "some avg10=nan total=1")["cpu_some_avg10_percent"] is None
     assert parse_pressure("cpu", "some avg10=0.50") == {
         "cpu_some_avg10_percent": 0.5,
         "cpu_some_total_us": None,

@@ -37,6 +37,8 @@ def say_coloured(text: str) -> None:
 
 def complain(text: str) -> None:
     """Lines on standard error, none of them longer than anybody reads."""
+    if sys.stderr is None:  # it was closed; print would take standard output, which is a guarded command's
+        return
     shown = (visible(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…") for line in text.split("\n"))
     with contextlib.suppress(OSError):
         print("\n".join(shown), file=sys.stderr, flush=True)

@@ -1,5 +1,6 @@
 """Values of the watch's readings in words, with their units, as `soakproof doctor` tells them."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -30,5 +31,6 @@ def in_words(name: str, value: object) -> str:
     if name == "pid" or not isinstance(value, (int, float)) or isinstance(value, bool):
         return f"{words} {value}"
     if name == "created":
-        return f"{words} {datetime.fromtimestamp(value):%Y-%m-%d %H:%M:%S}"
+        with contextlib.suppress(OverflowError, ValueError, OSError):  # no time of this calendar
+            return f"{words} {datetime.fromtimestamp(value):%Y-%m-%d %H:%M:%S}"
     return f"{words} {_UNITS[unit](value) if unit in _UNITS else f'{value:,g}'}"

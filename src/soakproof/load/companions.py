@@ -27,6 +27,13 @@ class Companions:
         self._heard: Mapping[str, Any] = {}
         self._quiet = 0  # looks since the watch said something new
 
+    @property
+    def watch_is_lost(self) -> str:
+        """In what way nobody watches any more, in words; empty while somebody does."""
+        if "watch" in self.ended:
+            return "the watch has ended"
+        return "the watch is silent" if self._quiet >= self._long else ""
+
     def look(self, elapsed_s: float) -> None:
         """``elapsed_s`` is how long the load has lasted."""
         for name, process in self._processes.items():

@@ -145,13 +145,19 @@ class Session:
         """End the load, what is in flight as well, when the watch's guard says so."""
         while not self.stopping:
             gevent.sleep(_GUARD_LOOK_S)
-            watch = self._rig.processes.get("watch")
-            self.guarded = str(watch.latest().get("guard") or "") if isinstance(watch, Watch) else ""
+            self.guarded = self._guards_word()
             if self.guarded and not self.stopping:
                 say(f"the load ends here: {self.guarded}")
                 self.note("guard", reason=self.guarded)
                 gevent.spawn(self._on_trouble)
                 return
+
+    def _guards_word(self) -> str:
+        """Why the load must end: what the guard says, or that nobody guards what the plan wants guarded."""
+        watch = self._rig.processes.get("watch")
+        said = str(watch.latest().get("guard") or "") if isinstance(watch, Watch) else ""
+        lost = self._companions.watch_is_lost if self.plan.guard.is_relied_on else ""
+        return said or (f"{lost}, and with it the guard that the plan asks for" if lost else "")
 
     @property
     def began(self) -> bool:

@@ -1,5 +1,6 @@
 """Memory of the host: /proc/meminfo, swap, and pressure stall information (PSI)."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,12 @@ def parse_pressure(resource: str, text: str) -> dict[str, Any]:
     for line in text.splitlines():
         kind, *pairs = line.split()
         fields = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
-        values[f"{resource}_{kind}_avg10_percent"] = float(fields["avg10"]) if "avg10" in fields else None
+        values[f"{resource}_{kind}_avg10_percent"] = _share(fields.get("avg10"))
         values[f"{resource}_{kind}_total_us"] = int(fields["total"]) if "total" in fields else None
     return values
+
+
+def _share(text: str | None) -> float | None:
+    """Raises ValueError for what is no number."""
+    share = None if text is None else float(text)
+    return share if share is not None and math.isfinite(share) else None

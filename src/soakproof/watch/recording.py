@@ -155,9 +155,20 @@ class Recording:
 
 
 def recorded_pids(folder: Path) -> tuple[int, ...]:
-    """The server processes that a recording names; none where its manifest does not, or there is none."""
-    try:
-        pids = json.loads(read_text(folder / MANIFEST))["server_pids"]
-        return tuple(pid for pid in pids if type(pid) is int and pid > 0)
-    except (OSError, ValueError, KeyError, TypeError):
+    """The server processes that a recording names; none where it has no manifest, as one written by hand.
+
+    Raises UsageError for a manifest that is none.
+    """
+    path = folder / MANIFEST
+    if not path.exists():
         return ()
+    try:
+        if not path.is_file():  # such as a FIFO, which would be waited for
+            raise ValueError(path)
+        pids = json.loads(read_text(path))["server_pids"]
+        return tuple(pid for pid in pids if type(pid) is int and pid > 0)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UsageError(
+            f"{path} is no manifest of a recorded machine",
+            "record it anew, or name the server's processes: --server-pid PID",
+        ) from error

@@ -17,6 +17,7 @@ import trio
 from soakproof.children import python
 from soakproof.errors import SoakproofError
 from soakproof.watch.guard.processes import Process, below, everything, find, send
+from soakproof.watch.guard.residents import SHIM
 from soakproof.watch.guard.shim import GO, HEARD, READY
 
 _PR_SET_CHILD_SUBREAPER = 36
@@ -33,7 +34,7 @@ class Child:
         waits, go = os.pipe()
         # By this thread, which lasts: the death signal is sent at the end of the thread that started it.
         self._popen = subprocess.Popen(
-            python("soakproof.watch.guard.shim", str(told), str(waits), *command),
+            python(SHIM, str(told), str(waits), *command),
             pass_fds=(told, waits),
             start_new_session=True,
         )

@@ -5,10 +5,13 @@ the record, the child and its self-test, and `guarded` takes over until nothing 
 said goes to ``say``; standard output is the command's.
 """
 
+import contextlib
+import os
 import shlex
 import shutil
 import signal
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -80,6 +83,20 @@ def refuse_residents() -> None:
         raise RefusedError(f"another backend is resident, so nothing is launched\n{listed}\n  end it first")
 
 
+@contextlib.contextmanager
+def one_at_a_time() -> Iterator[Callable[[], None]]:
+    """Of this user's guards one launches at a time, so that each sees what the one before has launched.
+
+    What it gives lets the next one launch.
+    """
+    import fcntl  # not above: Windows has none
+
+    path = Path(tempfile.gettempdir()) / f"soakproof-guard-{os.getuid()}.lock"
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield lambda: fcntl.flock(lock, fcntl.LOCK_UN)
+
+
 def _shown(command: Sequence[str]) -> str:
     return plain(shlex.join(without_options(list(command))), _SHOWN)
 
@@ -99,9 +116,10 @@ class _Launch:
         try:
             lookout = self._lookout(kernel)
             before = await self._wait_until_clear(lookout)
-            refuse_residents()  # another may have come while this one waited
-            with trio.open_signal_receiver(*(getattr(signal, name) for name in _PASSED_ON)) as signals:
-                return await self._recorded(kernel, lookout, before, signals)
+            with one_at_a_time() as launched:
+                refuse_residents()  # another may have come while this one waited
+                with trio.open_signal_receiver(*(getattr(signal, name) for name in _PASSED_ON)) as signals:
+                    return await self._recorded(kernel, lookout, before, signals, launched)
         finally:
             kernel.close()
 
@@ -138,7 +156,12 @@ class _Launch:
             self.say(f"{name} cannot be measured, so its limit is not kept: {plain(why, _SHOWN)}")
 
     async def _recorded(
-        self, kernel: KernelWatch, lookout: Lookout, before: Mapping[str, int], signals: AsyncIterator[int]
+        self,
+        kernel: KernelWatch,
+        lookout: Lookout,
+        before: Mapping[str, int],
+        signals: AsyncIterator[int],
+        launched: Callable[[], None],
     ) -> int:
         """From the record's first line to its seal."""
         order = self.order
@@ -148,6 +171,7 @@ class _Launch:
         why, reason, code = "error", "", EXIT_ERROR
         try:
             child = Child(order.command)
+            launched()
             record.event("child_started", pid=child.pid, start_ticks=child.process.start_ticks)
             self.say(f"pid {child.pid} is guarded; record {record.path}")
             guarded = Guarded(child, lookout, record, self.say, order.grace_s, before, order.comes_back_s)
