@@ -5,13 +5,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from patience import PATIENCE_S, eventually
 
 from soakproof.records import Event
 from soakproof.run import Loaded, all_of, load, recover
@@ -21,7 +21,6 @@ from soakproof.watch.guard.guarded import EXIT_TRIPPED
 pytestmark = pytest.mark.skipif(not is_supported(), reason="the guard is for Linux")
 GFX1151 = Path(__file__).parent / "trees" / "gfx1151"
 CATALOGUED = "amdgpu 0000:c3:00.0: amdgpu: GPU reset begin!. Source:  1"
-PATIENCE_S = 30.0
 # The launch alone, with the files of a written host in place of this one's.
 _LAUNCH = """
 import sys
@@ -42,14 +41,6 @@ except SoakproofError as error:
     say(str(error))
     sys.exit(error.exit_code)
 """
-
-
-def eventually(condition: Callable[[], Any], what: str = "it") -> Any:
-    until = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < until, f"{what} did not come to pass"
-        time.sleep(0.02)
-    return found
 
 
 class Guard:

@@ -3,13 +3,13 @@
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
+from patience import eventually
 
 from soakproof.clock import RunClock
 from soakproof.errors import SoakproofError
@@ -26,18 +26,9 @@ if TYPE_CHECKING:
     from soakproof.testbed.launch import Testbed
 
 GFX1151 = Path(__file__).parent / "trees" / "gfx1151"
-PATIENCE_S = 30.0
 GIB = 2**30
 AT_ONCE = Limits(available_floor_bytes=1 << 50)  # more than any host has
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches a Linux host")
-
-
-def eventually(condition: Callable[[], Any]) -> Any:
-    until = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < until, "it did not come to pass"
-        time.sleep(0.02)
-    return found
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from judging import adjudicate, evidence
+from patience import eventually
 
 from soakproof.clock import NS, RunClock
 from soakproof.judge import Outcome
@@ -27,14 +28,6 @@ if TYPE_CHECKING:
 TREE = Path(__file__).parent / "trees" / "gfx1151"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches a Linux host")
 TICK_S = 0.1
-
-
-def eventually(condition: Callable[[], Any]) -> Any:
-    until = time.monotonic() + 30
-    while not (found := condition()):
-        assert time.monotonic() < until, "it did not come to pass"
-        time.sleep(0.02)
-    return found
 
 
 @pytest.fixture

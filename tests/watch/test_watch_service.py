@@ -8,13 +8,14 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from caseinputs import INPUTS
+from patience import eventually
 from rundirs import orphaned
 
 from soakproof.clock import NS, RunClock
@@ -29,17 +30,7 @@ if TYPE_CHECKING:
     from conftest import Server
 
 GFX1151 = Path(__file__).parent / "trees" / "gfx1151"
-PATIENCE_S = 30.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches a Linux host")
-
-
-def eventually(condition: Callable[[], Any]) -> Any:
-    """What a condition gives once it holds."""
-    until = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < until, "it did not come to pass"
-        time.sleep(0.02)
-    return found
 
 
 @pytest.fixture

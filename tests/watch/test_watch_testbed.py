@@ -6,13 +6,14 @@ import os
 import signal
 import sys
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from patience import eventually as within
 
 from soakproof.clock import RunClock
 from soakproof.records import Event, Sample
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from soakproof.testbed.launch import Testbed
 
 PATIENCE_S = 60.0
+eventually = partial(within, patience_s=PATIENCE_S)
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="watches a Linux host")
 
 
@@ -61,14 +63,6 @@ def samples(run: Run, source: str) -> list[Sample]:
 
 def events(run: Run, what: str) -> list[Event]:
     return [r for r in load(run.path).records if isinstance(r, Event) and r.what == what]
-
-
-def eventually(condition: Any) -> Any:
-    until = time.monotonic() + PATIENCE_S
-    while not (found := condition()):
-        assert time.monotonic() < until, "it did not come to pass"
-        time.sleep(0.05)
-    return found
 
 
 def test_seeds_are_seen_and_a_killed_backend_is_followed(own: "Testbed", tmp_path: Path) -> None:
