@@ -7,6 +7,8 @@ import os
 import sys
 from typing import Any
 
+from soakproof.errors import EXIT_USAGE
+
 
 def soak(plan: str) -> Any:
     """Set Locust up to run a plan; returns the user class that a locustfile must define."""
@@ -34,7 +36,7 @@ def _refuse_a_second(plan: str) -> None:
             f"  run them one after the other: locust -f locustfiles/{_plans[0]}.py …",
             file=sys.stderr,
         )
-        sys.exit(64)
+        sys.exit(EXIT_USAGE)
 
 
 def _current_folder_last() -> None:
