@@ -91,7 +91,36 @@ def test_what_a_card_shows() -> None:
         "pids": [4711, 9],
         "pids_used_bytes": [15 << 30, None],
     }
-    assert nvml.open == 0
+    assert nvml.open == 1
+
+
+async def _readings(source: Nvidia, times: int) -> list[Any]:
+    return [(await source.read())[0] for _ in range(times)]
+
+
+def test_nvml_stays_open_between_the_ticks_and_is_opened_anew_after_an_error() -> None:
+    class LostOnce(Answers):
+        opened = 0
+
+        def nvmlInit(self) -> None:
+            super().nvmlInit()
+            self.opened += 1
+
+        def nvmlDeviceGetHandleByIndex(self, index: int) -> int:
+            if self.opened == 1 and self.reads == 2:
+                raise pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)
+            return index
+
+        reads = 0
+
+        def nvmlDeviceGetCount(self) -> int:
+            self.reads += 1
+            return 1
+
+    nvml = LostOnce()
+    states = [reading.state for reading in trio.run(_readings, Nvidia("/proc", nvml), 4)]
+    assert states == ["value", "error", "value", "value"]
+    assert (nvml.opened, nvml.open) == (2, 1)
 
 
 def test_every_card_has_a_reading() -> None:

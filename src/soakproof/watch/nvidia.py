@@ -4,6 +4,7 @@ NVML comes with the driver; its Python package is the extra ``soakproof[nvidia]`
 driver, so all are made in one thread that may be left behind.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ class Nvidia:
         self._proc = Path(proc_root)
         self._nvml = nvml
         self._missing = ""  # why NVML is not asked at all
+        self._open = False  # kept open from tick to tick: each opening may wake a sleeping card
         self._reader = BlockingReader(bound_s=2.0)
 
     async def read(self) -> Sequence[Reading]:
@@ -57,14 +59,25 @@ class Nvidia:
             if self._missing:
                 return [Reading(self.name, "unsupported", reason=self._missing)]
         try:
-            self._nvml.nvmlInit()  # each time: a driver that came back is found again
-            try:
-                cards = [self._card(index) for index in range(self._nvml.nvmlDeviceGetCount())]
-            finally:
-                self._nvml.nvmlShutdown()
+            cards = self._cards()
         except self._nvml.NVMLError as error:
-            return [Reading(self.name, *_refusal(error))]
+            cards = [Reading(self.name, *_refusal(error))]
+        if any(card.state == "error" for card in cards):
+            self._close()  # opened anew at the next tick: so a driver that came back is found
         return cards or [Reading(self.name, "unsupported", reason="NVML knows of no GPU")]
+
+    def _cards(self) -> list[Reading]:
+        """A reading of each card. Raises NVMLError when NVML itself cannot be asked."""
+        if not self._open:
+            self._nvml.nvmlInit()
+            self._open = True
+        return [self._card(index) for index in range(self._nvml.nvmlDeviceGetCount())]
+
+    def _close(self) -> None:
+        if self._open:
+            self._open = False
+            with contextlib.suppress(self._nvml.NVMLError):
+                self._nvml.nvmlShutdown()
 
     def _load(self) -> str:
         """Import NVML's package; why it is of no use, else nothing."""
