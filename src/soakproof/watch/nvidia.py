@@ -113,8 +113,17 @@ class Nvidia:
 
 
 def _memory(nvml: Any, card: Any) -> dict[str, Any]:
-    found = nvml.nvmlDeviceGetMemoryInfo(card)
-    return {"vram_used_bytes": found.used, "vram_total_bytes": found.total}
+    """As nvidia-smi tells it; the first version of the call counts what the driver reserves as used."""
+    try:
+        found = nvml.nvmlDeviceGetMemoryInfo(card, version=nvml.nvmlMemory_v2)
+    except (nvml.NVMLError_FunctionNotFound, nvml.NVMLError_ArgumentVersionMismatch):  # a driver before 510
+        found = nvml.nvmlDeviceGetMemoryInfo(card)
+        return {"vram_used_bytes": found.used, "vram_total_bytes": found.total}
+    return {
+        "vram_used_bytes": found.used,
+        "vram_total_bytes": found.total,
+        "vram_reserved_bytes": found.reserved,
+    }
 
 
 def _load(nvml: Any, card: Any) -> dict[str, Any]:
