@@ -18,6 +18,7 @@ from soakproof.watch.descendants import Descendants
 from soakproof.watch.known import Known
 from soakproof.watch.process import find_listener, read_boot_time, read_process
 from soakproof.watch.processes import Processes
+from soakproof.watch.restarts import LASTING_LOOKS
 from soakproof.watch.settings import WatchConfig
 from soakproof.watch.source import Happening, Reading
 
@@ -291,6 +292,72 @@ def test_this_very_process_agrees_with_psutil() -> None:
     assert state.values["rss_bytes"] == pytest.approx(own.memory_info().rss, rel=0.1)
 
 
+def watching_children(proc: Path) -> tuple[Processes, Known]:
+    """The backend with one process below it that has lasted."""
+    add_child(proc, 4242, 5001)
+    processes, known = watching(proc)
+    known.update([{"model_name": "Main", "pid": 4242}])
+    for _ in range(LASTING_LOOKS):
+        look_at_all(processes)
+    return processes, known
+
+
+def look_at_all(processes: Processes) -> list[Happening]:
+    """A look at which every process is looked through again."""
+    processes._descendants._next_look = 0
+    return look(processes)[1]
+
+
+def add_later_child(proc: Path, pid: int, start_ticks: int, name: str = "worker") -> None:
+    add_child(proc, 4242, pid)
+    stat = (proc / f"{pid}/stat").read_text().replace("(worker)", f"({name})")
+    (proc / f"{pid}/stat").write_text(stat.replace(" 130000 ", f" {start_ticks} "))
+
+
+def test_a_child_that_is_replaced_is_a_restart(proc: Path) -> None:
+    processes, _ = watching_children(proc)
+    shutil.rmtree(proc / "5001")
+    assert look_at_all(processes) == []
+    add_later_child(proc, 5009, 180000, "tool")
+    assert look_at_all(processes) == []
+    add_later_child(proc, 5010, 190000)
+    (event,) = look_at_all(processes)
+    assert event.what == "restart"
+    assert {k: event.details[k] for k in ("role", "was_pid", "is_pid")} == {
+        "role": "backend's child",
+        "was_pid": 5001,
+        "is_pid": 5010,
+    }
+    assert look_at_all(processes) == []
+
+
+def test_children_that_are_added_or_come_and_go_are_no_restart(proc: Path) -> None:
+    processes, _ = watching_children(proc)
+    for number in range(4):
+        add_later_child(proc, 5100 + number, 190000 + number)
+        assert look_at_all(processes) == []
+        shutil.rmtree(proc / f"{5100 + number}")
+        assert look_at_all(processes) == []
+
+
+def test_a_child_that_gets_a_role_or_another_parent_has_not_ended(proc: Path) -> None:
+    processes, known = watching_children(proc)
+    known.update([{"model_name": "Main", "pid": 4242}, {"model_name": "Other", "pid": 5001}])
+    look_at_all(processes)
+    add_later_child(proc, 5010, 190000)
+    assert look_at_all(processes) == []
+
+
+def test_a_server_restarted_with_its_children_is_one_restart(proc: Path) -> None:
+    processes, known = watching_children(proc)
+    shutil.rmtree(proc / "5001")
+    add_child(proc, 4343, 5010)
+    restart(proc, 4242, 4343, 190000)
+    known.update([{"model_name": "Main", "pid": 4343}])
+    happened = [*look_at_all(processes), *look_at_all(processes)]
+    assert restarts(happened) == [(4242, 4343)]
+
+
 SERVE = """
 import signal, socket, time
 listening = socket.create_server(("127.0.0.1", {port}))
@@ -415,3 +482,17 @@ def test_a_real_child_is_below_its_parent(start: Start) -> None:
     descendants = Descendants(Path("/proc"))
     trio.run(descendants.look)
     assert child.pid in descendants.of(os.getpid(), {os.getpid()})
+
+
+@needs_linux
+def test_a_real_child_killed_and_started_again_is_a_restart(start: Start) -> None:
+    config = WatchConfig(target={**LEMONADE}, server_pids=(os.getpid(),))
+    processes = Processes(config, Known(config))
+    first = start(free_port())
+    for _ in range(LASTING_LOOKS):
+        assert look_at_all(processes) == []
+    first.kill()
+    first.wait()
+    assert look_at_all(processes) == []
+    second = start(free_port())
+    assert restarts(look_at_all(processes)) == [(first.pid, second.pid)]

@@ -1,5 +1,7 @@
 """``process:<role>``: the target's processes, and the events that one was restarted or has vanished.
 
+The processes below one are part of it, and one of those that is replaced is a restart, too.
+
 Roles: ``front`` is a Lemonade, ``backend`` serves the target's model (a bare llama.cpp has only that), and
 further models are ``backend-2`` and so on. Only for a target on this host.
 
@@ -7,6 +9,7 @@ Pids that the user named are believed before those of the health document, which
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import trio
@@ -16,7 +19,7 @@ from soakproof.watch.known import MAIN, Backend, Known
 from soakproof.watch.listener import Listener
 from soakproof.watch.portable import is_without_proc, read_portable_process
 from soakproof.watch.process import ProcessState, read_boot_time, read_name, read_process
-from soakproof.watch.restarts import Restarts
+from soakproof.watch.restarts import ChildRestarts, Restarts
 from soakproof.watch.settings import WatchConfig
 from soakproof.watch.source import (
     FILES_BOUND_S,
@@ -34,6 +37,15 @@ _NOT_HERE = (
     "host sees it, --server-pid PID"
 )
 _BACKEND_PROGRAM = "llama"  # with this its name begins, among pids that were named
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """A process, those below it, and those that were below it and live on elsewhere."""
+
+    own: ProcessState
+    below: Sequence[ProcessState] = ()
+    elsewhere: Sequence[ProcessState] = ()
 
 
 class Processes:
@@ -61,6 +73,7 @@ class Processes:
         expected = {b.role: b.pid for b in known.backends if b.pid} | self._named
         self._restarts = Restarts(expected | ({self._role: own} if own else {}))
         self._descendants = Descendants(self._root)
+        self._children: dict[str, ChildRestarts] = {}
         self._boot_time: float | None = None
 
     async def read(self) -> Sequence[Reading | Happening]:
@@ -115,8 +128,9 @@ class Processes:
     ) -> None:
         source = f"process:{role}"
         reader = self._readers.setdefault(role, BlockingReader())
+        before = self._children.setdefault(role, ChildRestarts(role)).expected()
         try:
-            state = await reader.run(lambda: self._read(pid, players))
+            family = await reader.run(lambda: self._read(pid, players, before))
         except HungError as error:
             found.append(Reading(source, "timeout", {"pid": pid}, str(error)))
         except OSError as error:
@@ -125,25 +139,33 @@ class Processes:
         except ValueError as error:
             found.append(Reading(source, "error", {"pid": pid}, str(error)[:REASON_LIMIT]))
         else:
-            found += self._told(role, source, pid, state)
+            found += self._told(role, source, pid, family)
 
-    def _read(self, pid: int, players: Collection[int]) -> ProcessState | None:
+    def _read(self, pid: int, players: Collection[int], before: Collection[int]) -> _Family | None:
+        """A process and those below it. ``before``: the pids that were below it at the last look."""
         if is_without_proc(self._root):
-            return read_portable_process(pid)
+            own = read_portable_process(pid)
+            return _Family(own) if own else None
         if self._boot_time is None:
             self._boot_time = read_boot_time(self._root)
-        state = read_process(self._root, pid, self._boot_time)
-        if state is None or state.values["rss_bytes"] is None:  # a thread of the kernel's is no server
+        own = read_process(self._root, pid, self._boot_time)
+        if own is None or own.values["rss_bytes"] is None:  # a thread of the kernel's is no server
             return None
         below = self._descendants.of(pid, players)
-        read = [read_process(self._root, child, self._boot_time) for child in below]
-        return with_children(state, [child for child in read if child])
+        return _Family(own, self._states(below), self._states(set(before) - set(below)))
 
-    def _told(
-        self, role: str, source: str, pid: int, state: ProcessState | None
-    ) -> list[Reading | Happening]:
-        if state is not None:
-            return [*self._restarts.seen(role, state), Reading(source, "value", state.values, state.reason)]
+    def _states(self, pids: Collection[int]) -> list[ProcessState]:
+        read = [read_process(self._root, pid, self._boot_time) for pid in pids]
+        return [state for state in read if state]
+
+    def _told(self, role: str, source: str, pid: int, family: _Family | None) -> list[Reading | Happening]:
+        if family is not None:
+            state = with_children(family.own, family.below)
+            restarted = self._restarts.seen(role, state)
+            if restarted:
+                self._children[role] = ChildRestarts(role)  # those below it are new with it
+            restarted += self._children[role].seen(family.below, {p.identity for p in family.elsewhere})
+            return [*restarted, Reading(source, "value", state.values, state.reason)]
         self._known.processes.pop(role, None)
         listener = self._listener if role == self._role else self._listeners.get(role)
         if listener is not None:
