@@ -155,7 +155,7 @@ def test_damaged_documents_are_listed_all_the_same(soakproof: Command, here: Pat
     (run / "verdicts" / ".2").mkdir()
     said = soakproof("runs")
     assert said.code == 0
-    assert "unreadable (1-x)" in rows(said.out)[run.name]
+    assert "without a seal (1-x)" in rows(said.out)[run.name]
 
 
 def test_hostile_names_do_not_reach_the_terminal(soakproof: Command, here: Path) -> None:
@@ -344,7 +344,7 @@ def test_a_verdict_without_a_seal_is_said_to_have_none(
     monkeypatch.setenv("COLUMNS", "200")
     soakproof("adjudicate", "latest", "--policy", "fail")
     (a_run / "verdicts/1-fail/SEAL").unlink()
-    assert "FAIL (1-fail), without a seal" in soakproof("runs").out
+    assert "without a seal (1-fail)" in soakproof("runs").out
     said = soakproof("verify")
     assert said.code == 1
     assert "verdicts/1-fail: it has no seal, so nothing shows that it is as it was written" in said.out
@@ -353,7 +353,32 @@ def test_a_verdict_without_a_seal_is_said_to_have_none(
         assert said.code == 0
         assert "1-fail has no seal" in said.out
     soakproof("adjudicate", "latest", "--policy", "fail")
-    assert "FAIL (2-fail), 2 in all, 1 without a seal" in soakproof("runs").out
+    assert "FAIL (2-fail), 2 in all, worst without a seal (1-fail)" in soakproof("runs").out
+
+
+def test_verdicts_that_a_file_replaced_are_missed(soakproof: Command, a_run: Path, policies: Path) -> None:
+    soakproof("adjudicate", "latest", "--policy", "fail")
+    shutil.rmtree(a_run / "verdicts")
+    (a_run / "verdicts").write_text("PASS")
+    said = soakproof("verify")
+    assert said.code == 1
+    assert "verdicts: it is no folder any more" in said.out
+    said = soakproof("adjudicate", "latest", "--policy", "fail")
+    assert said.code == 3
+    assert "the evidence is untouched" in said.err
+
+
+def test_the_record_of_a_guard_is_no_run_to_judge(soakproof: Command, here: Path) -> None:
+    run = begun(here / "runs")
+    document = {**run.document, "kind": "guard", "guard": {"command": ["llama-server"]}}
+    (run.path / "run.json").write_text(json.dumps(document))
+    orphaned(run.path)
+    assert "judge it" not in soakproof("recover", "latest").out
+    assert "guard of llama-server" in soakproof("runs").out
+    said = soakproof("report", "latest")
+    assert said.code == 64
+    assert "is the record of a guard" in said.err
+    assert "adjudicate" not in said.err
 
 
 @pytest.mark.parametrize("content", [None, "nonsense", "{}", json.dumps({"outcome": "GREAT"})])

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from soakproof.run import verify
+from soakproof.target import Credentials, examine
+from soakproof.testbed.launch import Testbed
 from tests.load.soaks import adjudicated, children, document, lines, loaded, locust, output, the_run
 
 pytestmark = pytest.mark.timeout(240)
@@ -52,6 +54,16 @@ def test_a_required_limit_that_cannot_be_measured_refuses_the_run(tmp_path: Path
     run = the_run(tmp_path)
     assert verify(run).sealed
     assert lines(run, "exchanges.jsonl") == []
+
+
+def test_a_guard_that_could_not_act_on_this_server_is_refused(tmp_path: Path) -> None:
+    write_plan(tmp_path, PLAN + 'then = "unload"')
+    with Testbed.start(tmp_path / "testbed") as pair:
+        bare = examine(pair.url, "llm", Credentials()).describe()["backend_url"]
+        with locust(tmp_path, "--headless", "-t", "60s", "--plan", "guarded", "--host", bare) as process:
+            assert process.wait(60) == 64
+    assert "then = 'unload': only Lemonade can unload a model" in output(tmp_path)
+    assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])

@@ -56,7 +56,8 @@ def test_variables_set_our_options_too(tmp_path: Path, monkeypatch: pytest.Monke
         (["-u", "0"], "--users: expected 1 to 10000, found 0"),
         (["-u", "99999999999"], "--users: expected 1 to 10000"),
         (["-t", "0"], "--run-time: expected more than 0 seconds"),
-        (["--server-log", "/nowhere.log"], "--server-log: there is no file /nowhere.log"),
+        (["--server-log", "/nowhere.log"], "--server-log: /nowhere.log is not there"),
+        (["--server-log", "/tmp"], "--server-log: /tmp is no regular file"),
         (["--server-pid", "0"], "--server-pid: no process has the pid 0"),
         (["--testbed-model", "/nowhere.gguf"], "cannot read the model file"),
         (

@@ -219,5 +219,11 @@ def test_what_happens_is_looked_at_again_soon() -> None:
     assert next_poll_s(FOUNDING, [look(0, fatal_incidents=1)], ("fatal_incidents",)) == CLOSEST_S
 
 
+def test_sizes_that_round_to_the_same_are_told_apart() -> None:
+    (limit,) = Limits(available_floor_bytes=18 * GIB).each()
+    told = limit.told(Measured(t_ns=0, available_bytes=18 * GIB - 1))
+    assert told == "19,327,352,831 bytes of memory are available, less than 19,327,352,832 bytes"
+
+
 def test_sizes_in_words() -> None:
     assert (in_words(18 * GIB), in_words(500 * 2**20), in_words(-GIB)) == ("18 GiB", "500 MiB", "-1024 MiB")

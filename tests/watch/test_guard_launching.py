@@ -43,6 +43,15 @@ except SoakproofError as error:
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_other_backend() -> None:
+    """Beside a real one nothing is launched; whoever has one running is told, by name."""
+    names = ("llama-server", "lemond", "lemonade-server")
+    for process in psutil.process_iter(["name"]):
+        if process.info["name"] in names:
+            pytest.skip(f"{process.info['name']}, pid {process.pid}, runs on this machine")
+
+
 class Guard:
     """A guard that runs, and all that it says."""
 
@@ -403,6 +412,9 @@ def test_a_command_that_cannot_be_executed(launched: Launcher, tmp_path: Path) -
     assert launched("no-such-command").end() == 64
     program = tmp_path / "odd"
     program.write_bytes(b"\x7fELF but no more")
+    guard = launched(str(program))
+    assert guard.end() == 64
+    assert f"{program} cannot be executed" in guard.words()
     program.chmod(0o755)
     assert launched(str(program)).end() == 126
 

@@ -179,6 +179,17 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["mine"]
 
 
+def test_a_recording_without_its_manifest_is_said_to_show_no_process(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(TREES / "gfx1151", tmp_path / "tree")
+    (tmp_path / "tree/manifest.json").unlink(missing_ok=True)
+    assert main(["watch", "sources", "--root", str(tmp_path / "tree")]) == 0
+    assert "name the server's processes" in capsys.readouterr().err
+    assert main(["watch", "sources", "--root", str(tmp_path / "tree"), "--server-pid", "4242"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_manifest_of_somebody_else(tmp_path: Path) -> None:
     assert recorded_pids(tmp_path) == ()
     manifest = tmp_path / "manifest.json"

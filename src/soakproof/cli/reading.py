@@ -1,6 +1,8 @@
 """Reading runs for judgement and reports: only what is sealed and untouched is read."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from soakproof.errors import UsageError
 from soakproof.run import SEAL, Loaded, being_written, find, load, read_run, typed
@@ -18,10 +20,7 @@ def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
     if not (path / SEAL).is_file():
         raise _unsealed(path, what)
     loaded = load(path)
-    if loaded.run.get("kind") == "guard":
-        raise UsageError(
-            f"{what}: {path.name} is the record of a guard: no load is in it that could be judged"
-        )
+    refuse_guard(path, loaded.run, what)
     problems = loaded.seal.problems
     if problems:
         more = f", and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
@@ -30,6 +29,19 @@ def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
             "it is no evidence any more: judge an untouched copy of it, or run again",
         )
     return loaded
+
+
+def is_guard(document: Mapping[str, Any]) -> bool:
+    """Whether a run.json is that of `soakproof guard`."""
+    return document.get("kind") == "guard"
+
+
+def refuse_guard(path: Path, document: Mapping[str, Any], what: str) -> None:
+    """Raises UsageError for the record of a guard."""
+    if is_guard(document):
+        raise UsageError(
+            f"{what}: {path.name} is the record of a guard: no load is in it that could be judged"
+        )
 
 
 def _unsealed(path: Path, what: str) -> UsageError:

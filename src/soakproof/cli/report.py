@@ -11,7 +11,7 @@ import orjson
 
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import colour, say, say_coloured, width, working
-from soakproof.cli.reading import sealed_run
+from soakproof.cli.reading import refuse_guard, sealed_run
 from soakproof.errors import EXIT_OK, UsageError
 from soakproof.judge.finding import Verdict
 from soakproof.plain import plain
@@ -47,7 +47,7 @@ def report(run: str, number: int | None, again: bool, runs: Path) -> int:
     from soakproof.report import terminal_table
 
     path = find(runs, run)
-    read_run(path)
+    refuse_guard(path, read_run(path), "RUN")
     entry = _entry(path, number)
     state = verify_entry(entry)
     _refuse_edited(path, entry, state, again)

@@ -10,13 +10,14 @@ import orjson
 from soakproof import run as rundir
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, table
+from soakproof.cli.reading import is_guard
 from soakproof.clock import seconds
 from soakproof.errors import EXIT_OK
 from soakproof.judge.finding import WORST_FIRST, Outcome
 from soakproof.plain import plain
 
 _SHOWN = 20
-_DAMAGED, _UNREADABLE, _EDITED = "damaged", "unreadable", "EDITED"
+_DAMAGED, _UNREADABLE, _EDITED, _UNSEALED = "damaged", "unreadable", "EDITED", "without a seal"
 _STATES = {
     "sealed": "unchecked",
     "recovered": "recovered",
@@ -56,6 +57,8 @@ def _notes(rows: Sequence[tuple[str, ...]], verify: str) -> Iterator[str]:
     yield f"\nunchecked, recovered: files not compared with the seal: {verify}"
     if any(_EDITED in row[-2] for row in rows):
         yield f"{_EDITED}: that verdict is not as it was written: {verify}"
+    if any(_UNSEALED in row[-2] for row in rows):
+        yield f"{_UNSEALED}: nothing shows what that verdict was when it was written: judge again"
     if any(row[-1] == _DAMAGED for row in rows):
         yield f"{_DAMAGED}: its {rundir.RUN} is missing or cannot be read: {verify}"
 
@@ -86,7 +89,7 @@ def _document(path: Path) -> Mapping[str, Any]:
 
 
 def _target(document: Mapping[str, Any]) -> str:
-    if document.get("kind") == "guard":  # the record of a guard
+    if is_guard(document):
         return f"guard of {plain(_command(document), 70)}"
     target = document.get("target")
     if not isinstance(target, Mapping):
@@ -123,8 +126,6 @@ def _verdicts(path: Path) -> str:
     worst = min(told, key=lambda one: _rank(one[0]))
     if _rank(worst[0]) < _rank(told[-1][0]):
         parts.append(f"worst {_named(*worst)}")
-    if unsealed := sum(not state.sealed for _, state in states):
-        parts.append("without a seal" if len(told) == 1 else f"{unsealed} without a seal")
     return ", ".join(parts)
 
 
@@ -132,6 +133,8 @@ def _outcome(entry: rundir.VerdictFolder, state: rundir.EntryState) -> str:
     """What an entry says, if it is as it was written."""
     if state.problems:
         return _EDITED
+    if not state.sealed:
+        return _UNSEALED
     return str(_document(entry.path / rundir.VERDICT).get("outcome") or _UNREADABLE)
 
 

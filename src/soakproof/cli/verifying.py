@@ -7,7 +7,7 @@ import click
 from soakproof import run as rundir
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, working
-from soakproof.cli.reading import how_to_recover
+from soakproof.cli.reading import how_to_recover, is_guard
 from soakproof.errors import EXIT_FAIL, EXIT_OK
 from soakproof.judge.telling import counted
 from soakproof.plain import plain
@@ -61,7 +61,9 @@ def _are_verdicts_whole(path: Path) -> bool:
     there = rundir.verdict_folders(path)
     with working(f"verifying the verdicts of {path.name}"):
         states = [(f"{rundir.VERDICTS}/{e.path.name}", rundir.verify_entry(e)) for e in there]
-    wrong = False
+    wrong = rundir.has_no_verdict_folder(path)
+    if wrong:
+        say(f"  {rundir.VERDICTS}: it is no folder any more, so what was judged is gone")
     for name, state in states:
         if state.problems:
             say(f"  {name}: NOT as it was written: {plain('; '.join(state.problems), 300)}")
@@ -112,6 +114,8 @@ def recover(run: str, runs: Path) -> int:
         return EXIT_OK if _is_whole(path) else EXIT_FAIL
     for line in done:
         say(line)
+    if is_guard(rundir.read_run(path)):
+        return EXIT_OK
     if not (path / rundir.RAW).is_file():
         say("it has no raw result: the run did not live to judge itself, and nothing judges it in its place")
     say(f"judge it: soakproof adjudicate {rundir.typed(path)}")

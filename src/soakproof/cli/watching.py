@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from soakproof.cli.options import server_pid_option
-from soakproof.cli.output import say, table
+from soakproof.cli.output import complain, say, table
 from soakproof.cli.readings import in_words
 from soakproof.errors import EXIT_OK, UsageError
 from soakproof.plain import plain
@@ -96,11 +96,15 @@ def sources(root: Path | None, server_pid: tuple[int, ...], as_json: bool) -> in
 
 def _read(root: Path | None, pids: tuple[int, ...]) -> "list[Reading]":
     from soakproof.gates.looking import look_at_host
-    from soakproof.watch.recording import recorded_pids
+    from soakproof.watch.recording import MANIFEST, recorded_pids
     from soakproof.watch.settings import WatchConfig
 
     if root is None:
         return list(look_at_host(WatchConfig(server_pids=pids)))
+    if not pids and not (root / MANIFEST).exists():
+        complain(
+            f"{root / MANIFEST} is not there: name the server's processes, or none is shown: --server-pid PID"
+        )
     config = WatchConfig(
         server_pids=pids or recorded_pids(root), proc_root=str(root / "proc"), sys_root=str(root / "sys")
     )

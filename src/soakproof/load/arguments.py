@@ -137,8 +137,9 @@ def refuse_unseen(options: argparse.Namespace) -> None:
     """Logs and processes that are not there. Raises UsageError."""
     for log in options.server_log:
         if not Path(log).is_file():
+            what = "is no regular file" if Path(log).exists() else "is not there"
             raise UsageError(
-                f"--server-log: there is no file {plain(log, 200)}",
+                f"--server-log: {plain(log, 200)} {what}",
                 "name the file that the server writes its log to, on this host",
             )
     for pid in options.server_pid:

@@ -16,7 +16,7 @@ import gevent.subprocess
 from soakproof.catalog import Catalog
 from soakproof.clock import RunClock
 from soakproof.context import Surroundings
-from soakproof.errors import SoakproofError
+from soakproof.errors import SoakproofError, UsageError
 from soakproof.load.describe import describe_run
 from soakproof.load.driver import Driver
 from soakproof.load.ending import NODE, say_unsealed, seal
@@ -71,6 +71,7 @@ def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> 
     if wishes.host:
         say(f"asking {wishes.host} what it is …")
         target = examine(wishes.host, wishes.model, wishes.credentials)
+        _refuse_powerless(plan, target)
     else:
         check_packages()
         checked_model(wishes.testbed_model or PROBE_MODEL)
@@ -87,6 +88,13 @@ def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> 
         except (SoakproofError, OSError) as unsealed:
             say_unsealed(run, unsealed)
         raise
+
+
+def _refuse_powerless(plan: Plan, target: Target) -> None:
+    """Raises UsageError where the plan's guard could not do to this server what it shall."""
+    then = plan.guard.then
+    if problem := WatchConfig(target=target.describe(), guard=GuardConfig(then=then)).why_powerless:
+        raise UsageError(f"[guard]: then = {then!r}: {problem}", "then = 'stop' ends the load alone")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ An entry's seal names in its header the entry and the digest of the run's seal, 
 that was renamed, or copied into another run, is not what was written.
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -42,6 +43,12 @@ def verdict_folders(run: Path) -> list[VerdictFolder]:
     matches = [(_NAME.fullmatch(path.name), path) for path in there if is_own_folder(path)]
     found = [VerdictFolder(int(match[1]), match[2], path) for match, path in matches if match]
     return sorted(found, key=lambda verdict: verdict.number)
+
+
+def has_no_verdict_folder(run: Path) -> bool:
+    """Whether something else stands where the run's verdicts belong: a file, or a link."""
+    folder = run / VERDICTS
+    return os.path.lexists(folder) and not is_own_folder(folder)
 
 
 def seal_entry(folder: Path, run: Path, name: str, files: Iterable[str]) -> None:

@@ -80,6 +80,15 @@ class WatchConfig:
         """Whether the target runs on this host: memory, kernel, pids and loopback here are its own."""
         return bool(self.target.get("local", not self.base_url or is_loopback(self.base_url)))
 
+    @property
+    def why_powerless(self) -> str:
+        """Why the guard cannot do to this target what it is told to do then; nothing where it can."""
+        if self.guard.then == "unload" and not self.is_lemonade:
+            return "only Lemonade can unload a model"
+        if self.guard.then == "end" and not (self.is_local and is_loopback(self.base_url)):
+            return "only a process behind a loopback address is ended"
+        return ""
+
     def to_json(self) -> str:
         """One line."""
         return orjson.dumps(asdict(self)).decode()

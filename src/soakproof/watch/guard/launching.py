@@ -69,9 +69,17 @@ def launch(order: Order, say: Callable[[str], None], hint: Callable[[str], None]
             "soakproof guard is for Linux: it needs /proc, and signals that end a whole tree",
             "judging, `runs` and `doctor` work on this system",
         )
-    if shutil.which(order.command[0]) is None:
-        raise UsageError(f"no such command: {plain(order.command[0])}", "give its path, or extend PATH")
+    _refuse_no_command(order.command[0])
     return trio.run(_Launch(order, say, hint).run)
+
+
+def _refuse_no_command(command: str) -> None:
+    """Raises UsageError for what cannot be executed."""
+    if shutil.which(command) is not None:
+        return
+    if os.path.exists(command):
+        raise UsageError(f"{plain(command)} cannot be executed", "is it a program? chmod +x makes a file one")
+    raise UsageError(f"no such command: {plain(command)}", "give its path, or extend PATH")
 
 
 def refuse_residents() -> None:

@@ -67,8 +67,10 @@ class Limit:
         """How it was crossed, in words."""
         value = self.value(measured)
         assert value is not None
-        words = _CROSSED[self.name]
-        return words.format(value=in_words(value), bound=in_words(self.bound)) if self.is_size else words
+        sizes = in_words(value), in_words(self.bound)
+        if sizes[0] == sizes[1]:  # too near for a rounded size to tell them apart
+            sizes = f"{value:,} bytes", f"{self.bound:,} bytes"
+        return _CROSSED[self.name].format(value=sizes[0], bound=sizes[1])
 
 
 _CROSSED = {

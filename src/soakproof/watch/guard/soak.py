@@ -77,21 +77,13 @@ class SoakGuard:
         self._unknown = self._lookout.unknown()
         for name, why in refused(self.limits, self._unknown).items():
             raise SoakproofError(f"the guard: {name} is required and cannot be measured: {why}")
-        if problem := self._cannot_act():
+        if problem := self._config.why_powerless:
             raise SoakproofError(f"the guard: then = {self._config.guard.then!r}: {problem}")
         return {
             "limits": self.limits.described(),
             "unknown": self._unknown,
             "then": self._config.guard.then,
         }
-
-    def _cannot_act(self) -> str:
-        then = self._config.guard.then
-        if then == "unload" and not self._config.is_lemonade:
-            return "only Lemonade can unload a model"
-        if then == "end" and not (self._config.is_local and is_loopback(self._config.base_url)):
-            return "only a process behind a loopback address is ended"
-        return ""
 
     def told(self) -> dict[str, Any]:
         """For each line to the load."""
