@@ -29,6 +29,7 @@ from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, man
 from soakproof.judge.telling import length
 
 DECIDES = "generation_rate"
+FEWEST = 3  # values of an arm from which a median is taken for anything
 MOST = 1000  # values of an arm that are compared
 DESCRIBES = ("prompt_rate", "first_token_time")
 DRIFTED: Mapping[str, tuple[Outcome, str]] = {
@@ -51,14 +52,16 @@ class Throughput(Adjudicator):
     """Is the generation rate of each kind at least that of the same model's baseline?
 
     ``kinds`` are those whose answers have a forced length. Slower by up to ``margin`` is taken for the same.
-    With five or more values in each arm the interval of their ratio decides, with fewer the medians. By
-    ``drift`` the rate may fall in the course of a run of ``drift_from`` or more, by the server's own clock or
-    by ours: more than that, proven and going on, is a failure.
+    With five or more values in each arm the interval of their ratio decides. With three or four the medians
+    do, where ``accept_few``, and slower is only what no value contradicts; fewer decide nothing. By ``drift``
+    the rate may fall in the course of a run of ``drift_from`` or more, by the server's own clock or by ours:
+    more than that, proven and going on, is a failure.
     """
 
     kinds: tuple[str, ...] = ("long_prose",)
     margin: Ratio = Ratio(0.03)
     require_baseline: bool = False
+    accept_few: bool = True
     drift: Ratio = Ratio(0.10)
     drift_from: Seconds = Seconds(600)
     ranges = Ranges(margin=(0, 0.99), drift=(0, 0.99), drift_from=(0, 366 * 86400))
@@ -113,16 +116,9 @@ class Throughput(Adjudicator):
 
     def _compare(self, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Outcome, str, str]:
         """Outcome, answer and strength of two arms that both have values."""
-        arms = f"{len(ours)} against {len(theirs)}"
         if min(len(ours), len(theirs)) < INFERENCE_FROM:
-            ratio = statistics.median(ours) / statistics.median(theirs)
-            slower = ratio < 1 - self.margin
-            answer = f"The median is {ratio - 1:+.1%} against the baseline's{self._verdict(slower)}."
-            return (
-                Outcome.FAIL if slower else Outcome.PASS,
-                answer,
-                f"{arms}: descriptive only, medians compared",
-            )
+            return self._describe(ours, theirs)
+        arms = f"{len(ours)} against {len(theirs)}"
         mine, yours = thinned(ours, MOST), thinned(theirs, MOST)
         ratio, low, high = hodges_lehmann_ratio(mine, yours)
         answer = f"{ratio - 1:+.1%} against the baseline, between {low - 1:+.1%} and {high - 1:+.1%}"
@@ -136,6 +132,24 @@ class Throughput(Adjudicator):
         if high < 1 - self.margin:
             return Outcome.FAIL, f"{answer}{self._verdict(True)}.", strength
         return Outcome.INCONCLUSIVE, f"{answer}: too wide to tell whether it is within the margin.", strength
+
+    def _describe(self, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Outcome, str, str]:
+        """The same of arms that are too small for an interval."""
+        strength = f"{len(ours)} against {len(theirs)}: descriptive only, medians compared"
+        ratio = statistics.median(ours) / statistics.median(theirs)
+        slower = ratio < 1 - self.margin
+        answer = f"The median is {ratio - 1:+.1%} against the baseline's{self._verdict(slower)}"
+        if min(len(ours), len(theirs)) < FEWEST or not (slower or self.accept_few):
+            return Outcome.INCONCLUSIVE, f"{answer}; these are too few values to rest on.", strength
+        if not slower:
+            return Outcome.PASS, f"{answer}.", strength
+        if max(ours) < min(theirs):
+            return Outcome.FAIL, f"{answer}, and every answer than every one of the baseline's.", strength
+        return (
+            Outcome.INCONCLUSIVE,
+            f"{answer}, but of so few values some are as fast as some of the baseline's.",
+            strength,
+        )
 
     def _verdict(self, slower: bool) -> str:
         return f", {'' if slower else 'not '}slower by more than the margin of {self.margin:.1%}"

@@ -41,6 +41,29 @@ def test_few_values_are_judged_by_the_margin(rate, margin, outcome) -> None:
     assert "descriptive only" in found.strength
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "outcome", "words"),
+    [
+        ((9.0, 9.1, 9.2), (10.0, 10.1, 10.2), Outcome.FAIL, "every answer than every one of the baseline's"),
+        ((9.0, 9.1, 10.3), (10.0, 10.1, 10.2), Outcome.INCONCLUSIVE, "some are as fast"),
+        ((9.0,), (10.0,) * 10, Outcome.INCONCLUSIVE, "too few values"),
+        ((10.0,), (10.0,) * 10, Outcome.INCONCLUSIVE, "too few values"),
+        ((10.0,) * 10, (10.0, 10.0), Outcome.INCONCLUSIVE, "too few values"),
+    ],
+)
+def test_few_values_claim_no_more_than_they_carry(ours, theirs, outcome, words) -> None:
+    found = adjudicate("throughput", run(*ours), run(*theirs))["long_prose"]
+    assert found.outcome is outcome
+    assert words in found.answer
+
+
+def test_a_policy_may_refuse_medians_of_few_values() -> None:
+    found = adjudicate("throughput", run(*FOUNDING), run(*BASELINE), accept_few=False)["long_prose"]
+    assert found.outcome is Outcome.INCONCLUSIVE
+    slower = adjudicate("throughput", run(9, 9, 9), run(10, 10, 10), accept_few=False)["long_prose"]
+    assert slower.outcome is Outcome.FAIL
+
+
 def spread(centre: float, width: float, n: int = 8):
     return [centre * (1 + width * (i - (n - 1) / 2) / n) for i in range(n)]
 
@@ -96,7 +119,9 @@ def test_absurd_timings_are_not_measured() -> None:
 
 
 def test_only_the_kinds_that_are_named_are_compared() -> None:
-    found = adjudicate("throughput", run(5.0, kind="json"), run(9.0, kind="json"), kinds=["json"])
+    found = adjudicate(
+        "throughput", run(5.0, 5.0, 5.0, kind="json"), run(9.0, 9.0, 9.0, kind="json"), kinds=["json"]
+    )
     assert found["json"].outcome is Outcome.FAIL
     assert "long_prose" not in found
 
