@@ -161,10 +161,31 @@ def check_values(
         it.check(name, None, answer, grade=told.grade, reason=f"no value to compare: {told.reason}")
         return
     found = told.value if isinstance(told.value, dict) else {}
-    wrong = [f.name for f in fields if f.name not in found or not same(found[f.name], f.value)]
+    wrong = [f for f in fields if f.name not in found or not same(found[f.name], f.value)]
     leaked = it.foreign(answer)
     grade = "foreign" if leaked else "wrong" if wrong else ""
-    it.check(name, not wrong and not leaked, answer, grade=grade, reason=", ".join([*wrong, *sorted(leaked)]))
+    reasons = [*(missed(f, found) for f in wrong), *sorted(leaked)]
+    reason = "; ".join(reasons) or right(fields)
+    it.check(name, not wrong and not leaked, answer, grade=grade, reason=reason)
+
+
+def missed(field: Field, found: Mapping[str, Any]) -> str:
+    """A field whose value is missing or another than it must be."""
+    there = repr(found[field.name])[:80] if field.name in found else "none"
+    return f"{field.name}: expected {field.value!r}, found {there}"
+
+
+def right(fields: list[Field]) -> str:
+    """What each field had to be, and whose word that is where the prompt shows another."""
+    forced = [
+        f"{f.name} is {f.value}, the schema's, not the prompt's {f.shown}" for f in fields if is_forced(f)
+    ]
+    return "; ".join([f"{len(fields) - len(forced)} values are the prompt's", *forced])
+
+
+def is_forced(field: Field) -> bool:
+    """Whether the schema gives the field a value of its own."""
+    return "const" in field.schema
 
 
 def check_schema(it: IterationContext, told: Parsed, schema: dict[str, Any], answer: Exchange) -> None:
@@ -174,6 +195,11 @@ def check_schema(it: IterationContext, told: Parsed, schema: dict[str, Any], ans
         it.check("json.schema", strict, answer, grade=told.grade, reason=told.reason)
         return
     broken = violations(told.value, schema)
+    more = f"; and {len(broken) - 5} more" if len(broken) > 5 else ""
     it.check(
-        "json.schema", not broken, answer, grade="unenforced" if broken else "", reason="; ".join(broken[:5])
+        "json.schema",
+        not broken,
+        answer,
+        grade="unenforced" if broken else "",
+        reason="; ".join(broken[:5]) + more,
     )

@@ -87,10 +87,12 @@ def at_depths(it: IterationContext, made: Register, depths: Sequence[float]) -> 
 
 
 def missed_code(it: IterationContext, answer: Exchange, made: Register, record: str) -> tuple[str, str]:
-    """How an answer misses a record's code, as a grade and in words; two empty texts for the right one."""
+    """How an answer misses a record's code, as a grade and in words; for the right one the grade is empty,
+    and the words tell which code that is: in a long register nobody sees it.
+    """
     text, want = answer.text.strip(), made.codes[record]
     if text == want:
-        return "", ""
+        return "", f"{want}, as record {record} has it"
     known = "other_record" if text in made.codes.values() else "wrong"
     grade = "foreign" if it.foreign(answer) else known
     return grade, f"expected {want}, found {text[:80]!r}"

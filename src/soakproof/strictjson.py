@@ -76,7 +76,8 @@ def _strict(text: str) -> Parsed:
         return Parsed("strict", _decoder.decode(text), True)
     except json.JSONDecodeError as error:
         grade: Grade = "truncated" if _is_cut(text, error) else "invalid"
-        return Parsed(grade, reason=f"{error.msg} at character {error.pos} of {len(text)}")
+        what = error.msg.removesuffix(" at")  # as in "Unterminated string starting at"
+        return Parsed(grade, reason=f"{what} at character {error.pos} of {len(text)}")
     except _DuplicateKey as error:
         return Parsed("duplicate_key", reason=str(error))
     except _NotFinite as error:

@@ -81,7 +81,7 @@ def test_a_check_that_fails_on_the_testbeds_own_model_says_what_that_model_is(
     said = soakproof("try", "behave", "-n", 1)
     assert said.code == 1, said.out
     assert "the testbed's own model is very small" in said.out
-    assert "1 of 2 checks failed" in said.out
+    assert "behave.text (1 of 1): failed in the one iteration" in said.out
 
 
 def test_all_passed_is_0(soakproof: Command, behave: Path, server: Server) -> None:
@@ -165,7 +165,7 @@ def test_long_texts_are_cut_unless_asked_for_whole(
     assert max(map(len, said.out.splitlines())) < 400
     assert "first line" in said.out
     assert "the end" in said.out
-    assert "more]" in said.out
+    assert "more: --full]" in said.out
     said = soakproof("try", "behave", "--host", server.url, "-n", 1, "--set", "behave=long-text", "--full")
     assert said.out.count("middle ") == 400
     assert "| the end" in said.out

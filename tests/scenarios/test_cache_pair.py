@@ -52,6 +52,15 @@ def test_a_wrong_answer(role: str) -> None:
     assert played.missed() == {"cache.exact": (False, "wrong")}
 
 
+def test_a_right_answer_is_told_with_the_record_that_it_is_of() -> None:
+    """In a long register, shown in part or not at all, nobody would find it."""
+    played = play(PAIR)
+    exact = [c.reason for c in played.result.checked if c.name == "cache.exact"]
+    asked = [re.findall(r"record (\d{4})", ask.chat()[0]["content"])[-1] for ask in played.asks]
+    answers = [exchange.text for exchange in played.exchanges]
+    assert exact == [f"{code}, as record {n} has it" for code, n in zip(answers, asked, strict=True)]
+
+
 def test_a_code_of_another_record_or_of_another_register() -> None:
     played = play(PAIR)
     changed, other = played.exchanges[3].text, played.exchanges[2].text

@@ -1,6 +1,7 @@
 """The strict JSON reader: every document passes, every prefix is truncated, nothing at all makes it raise."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -151,3 +152,10 @@ def test_what_keeps_to_a_schema() -> None:
     assert violations({"name": "a", "fixed": "K7", "x": 2}, SCHEMA) == []
     assert violations({"name": "a"}, SCHEMA) == ["$: lacks fixed"]
     assert violations([], SCHEMA) == ["$: expected object, found list"]
+
+
+@pytest.mark.parametrize("text", ['{"a": "b', '{"a": tru', '{"a": 1, "a', "[1 2]"])
+def test_what_is_wrong_and_where_is_one_sentence(text: str) -> None:
+    reason = parse(text).reason
+    assert re.search(r" at character \d+ of \d+$", reason), reason
+    assert "at at" not in reason

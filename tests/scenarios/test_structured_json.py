@@ -1,6 +1,7 @@
 """Structured JSON: each way to miss it is found by the check that it belongs to, and told by its class."""
 
 import json
+import re
 
 import pytest
 from playing import make, of, play
@@ -46,7 +47,21 @@ def test_an_answer_under_a_schema_that_is_not_strict(grade: str) -> None:
 def test_a_wrong_value_is_strict_json_all_the_same() -> None:
     played = play(JSON, of("plain", text=lambda t: last_value(t, "something else")))
     assert played.missed() == {"json.values": (False, "wrong")}
-    assert played.reason("json.values") == next(reversed(json.loads(played.exchanges[0].text)))
+    last, _ = json.loads(played.exchanges[0].text).popitem()
+    assert re.fullmatch(rf"{last}: expected '\S+', found 'something else'", played.reason("json.values"))
+
+
+def test_a_value_that_decides_is_told_where_it_is_right() -> None:
+    """The schema's own constant stands in no prompt, and overrules what the prompt says."""
+    played = play(JSON)
+    answers = [json.loads(exchange.text) for exchange in played.exchanges]
+    (last, constant), plain = answers[1].popitem(), len(answers[0])
+    reasons = {c.name: c.reason for c in played.result.checked}
+    assert reasons["json.values"] == f"{plain} values are the prompt's"
+    told = reasons["json.schema_values"]
+    assert told.startswith(f"{len(answers[1])} values are the prompt's; {last} is {constant}, the schema's, ")
+    (shown,) = re.findall(r"not the prompt's (\S+)", told)
+    assert shown != constant
 
 
 def test_a_field_of_another_type_is_a_wrong_value() -> None:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from soakproof.gates.failing import told_failures
 from soakproof.gates.trial import Book, Trial
 from soakproof.plain import plain
 from soakproof.quantities import KNOWN, check_outcome
@@ -66,20 +67,12 @@ _PROBE = (
 
 
 def _about_checks(trial: Trial, book: Book) -> Iterator[str]:
-    outcomes = [check_outcome(check) for check in book.checks]
-    failed, decided = outcomes.count("fail"), outcomes.count("fail") + outcomes.count("pass")
-    if failed:
+    outcomes = {check_outcome(check) for check in book.checks}
+    if "fail" in outcomes:
         if trial.on_probe:
             yield _PROBE
-        yield (
-            f"{failed} of {decided} checks failed; each stands above, below the answer that it looked at "
-            "(--full shows answers whole)"
-        )
-        yield (
-            "most failed, so this model seems unable to do it: is its prompt clear?"
-            if failed > decided / 2
-            else "most passed, so the model can do it and sometimes does not: -n 20 shows how often"
-        )
+        yield "each failed check stands below the answer that it looked at (--full shows answers whole)"
+        yield from told_failures(book.checks)
     if KNOWN in outcomes:
         yield "a known limit of this front is told as that, and counts as no failure"
     if "unknown" in outcomes and "fail" not in outcomes and all(e.outcome != "fail" for e in book.exchanges):

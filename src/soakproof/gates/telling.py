@@ -13,6 +13,7 @@ from soakproof.iteration import Result
 from soakproof.metrics import METRICS
 from soakproof.plain import plain
 from soakproof.quantities import KNOWN, check_outcome
+from soakproof.reading.oddities import ODDITIES, UNKNOWN, split
 from soakproof.records import Check, Exchange, Opened
 from soakproof.scenario import Ask
 from soakproof.tables import paragraph
@@ -20,6 +21,8 @@ from soakproof.tables import paragraph
 _PATIENCE = 2.0  # seconds of silence that nobody minds
 _INDENT = " " * 7
 _SERVER_WORDS = 600  # characters of an error document
+_SHORT_LINES = 6  # of a terminal: a text up to this is shown whole
+_CUT = 33  # characters of the words for what an excerpt leaves out
 _CHECK_WORDS = {"pass": "pass", "fail": "FAIL", "unknown": "unknown", KNOWN: "known limit"}
 
 
@@ -57,7 +60,7 @@ class Terminal:
         if exchange.outcome == "fail":
             self._text("the server's words: ", exchange.error_body or "", _SERVER_WORDS)
         for note in exchange.notes:
-            self._line(f"{_INDENT}note: {plain(note, 200)}")
+            self._line(f"{_INDENT}note: {_noted(note)}")
 
     def checked(self, check: Check) -> None:
         grade = "" if check.grade == "unreached" else check.grade  # its reason says so
@@ -75,17 +78,23 @@ class Terminal:
             self._hint(f"waiting for {plain(', '.join(roles), 60)}: {seconds:.0f} s, {told}")
 
     def _text(self, label: str, text: str, limit: int = 0) -> None:
-        """A text of a prompt or an answer: an excerpt of its beginning and end, or every line of it."""
+        """A text of a prompt or an answer: whole where it is short, else its beginning and end; in full
+        every line of it.
+        """
         if not text:
             return
         if not self._full:
-            room = limit or 2 * self._width - len(_INDENT) - len(label) - 2
-            self._line(f'{_INDENT}{label}"{excerpt(text, room)}"')
+            self._line(f'{_INDENT}{label}"{excerpt(text, limit or self._room(len(text), label))}"')
             return
         for part in text.split("\n"):
             self._hint("")
             self._say(f"{_INDENT}{label}| {plain(part, max(len(part) * 10, 1))}")
             label = ""
+
+    def _room(self, length: int, label: str) -> int:
+        """Characters of a text that are shown: of a long one two lines."""
+        is_short = length <= _SHORT_LINES * self._width
+        return length if is_short else 2 * self._width - len(_INDENT) - len(label) - 2
 
 
 _ENDS = {
@@ -96,13 +105,24 @@ _ENDS = {
 
 
 def excerpt(text: str, limit: int) -> str:
-    """At most ``limit`` characters: the beginning, and the end, where a long prompt has its question."""
-    limit = max(limit, 60)
+    """At most ``limit`` characters: the beginning, and the end, where a long prompt has its question.
+
+    What was left out between them is told, and the option that shows it.
+    """
+    limit = max(limit, 80)
     if len(text) <= limit:
         return plain(text, limit)
     end = limit // 3
-    start = limit - end - 25
-    return f"{plain(text[:start], start)} …[{len(text) - start - end:,} more]… {plain(text[-end:], end)}"
+    start = limit - end - _CUT
+    left_out = len(text) - start - end
+    return f"{plain(text[:start], start)} …[{left_out:,} more: --full]… {plain(text[-end:], end)}"
+
+
+def _noted(note: str) -> str:
+    """An oddity of the protocol: its name, what it means, and its detail."""
+    name, detail = split(note)
+    told = f"{plain(name, 60)}: {ODDITIES.get(name, UNKNOWN).meaning}"
+    return f"{told} ({plain(detail, 200)})" if detail else told
 
 
 def _plan_of(record: Opened) -> str:
