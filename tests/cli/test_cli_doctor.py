@@ -18,7 +18,7 @@ from soakproof.catalog import Catalog
 from soakproof.cli import symptoms
 from soakproof.cli.consequences import RESTS_ON, consequences
 from soakproof.cli.doctor import POLICIES
-from soakproof.cli.symptoms import advice, now, of_host, of_runs
+from soakproof.cli.symptoms import advice, now, of_host, of_named, of_runs
 from soakproof.gates.looking import look
 from soakproof.policy import load_policy
 from soakproof.records import SourceState
@@ -151,6 +151,16 @@ def test_a_busy_host(monkeypatch: pytest.MonkeyPatch, load: float, state: str) -
     (processor,) = [s for s in of_host() if s.subject == "processor"]
     assert processor.state == state
     assert bool(processor.advice) == (state == "limited")
+
+
+def test_what_was_named_and_is_not_there_keeps_a_run_from_starting(soakproof: Command, here: Path) -> None:
+    (here / "server.log").write_text("")
+    assert not list(of_named(["server.log"], [os.getpid()]))
+    said = soakproof("doctor", "--server-log", "other.log", "--server-pid", 10**12)
+    assert said.code == 1
+    assert "--server-log: other.log is not there" in said.out
+    assert f"--server-pid: no process has the pid {10**12}" in said.out
+    assert "a run cannot be made" in said.out
 
 
 def test_what_a_source_could_not_tell_comes_with_advice() -> None:

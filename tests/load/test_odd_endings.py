@@ -59,6 +59,7 @@ def test_variables_set_our_options_too(tmp_path: Path, monkeypatch: pytest.Monke
         (["--server-log", "/nowhere.log"], "--server-log: /nowhere.log is not there"),
         (["--server-log", "/tmp"], "--server-log: /tmp is no regular file"),
         (["--server-pid", "0"], "--server-pid: no process has the pid 0"),
+        (["--server-pid", "999999999999"], "--server-pid: no process has the pid 999999999999"),
         (["--testbed-model", "/nowhere.gguf"], "cannot read the model file"),
         (
             ["--plan", "mine.toml", "--tags", "long_prose", "-t", "5s"],

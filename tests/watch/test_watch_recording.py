@@ -21,6 +21,7 @@ from soakproof.watch.source import Reading
 
 TREES = Path(__file__).parent / "trees"
 WRITTEN: dict[str, tuple[int, ...]] = {"gfx1151": (4242, 4100), "navi31": (2200,), "none": ()}
+GONE = 2**22 + 1  # above the largest pid that Linux gives
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="records a Linux host")
 
 
@@ -206,6 +207,22 @@ def test_a_manifest_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "manifest.json")
     with pytest.raises(UsageError, match="no manifest"):
         recorded_pids(tmp_path)
+
+
+@pytest.mark.parametrize("gone", [GONE, 10**12])
+def test_a_process_that_is_not_there_is_refused_before_anything_is_written(
+    gone: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, pids = tmp_path / "copy", ["--server-pid", str(os.getpid()), "--server-pid", str(gone)]
+    assert main(["watch", "record", str(folder), *pids]) == 64
+    assert f"--server-pid: no process has the pid {gone}" in capsys.readouterr().err
+    assert not folder.exists()
+    assert main(["watch", "sources", *pids]) == 64
+    assert f"no process has the pid {gone}" in capsys.readouterr().err
+    recorded = ["watch", "sources", "--root", str(TREES / "gfx1151"), "--server-pid"]
+    assert main([*recorded, "4242"]) == 0
+    assert main([*recorded, str(gone)]) == 64
+    assert f"the process {gone} is not recorded in" in capsys.readouterr().err
 
 
 @linux_only

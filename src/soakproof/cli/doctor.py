@@ -15,7 +15,17 @@ from soakproof.catalog import Catalog
 from soakproof.cli.consequences import Consequence, consequences
 from soakproof.cli.options import runs_option, server_options, target_options
 from soakproof.cli.output import say, table, width, working
-from soakproof.cli.symptoms import Symptom, advice, now, of_cache, of_host, of_runs, of_target, of_testbed
+from soakproof.cli.symptoms import (
+    Symptom,
+    advice,
+    now,
+    of_cache,
+    of_host,
+    of_named,
+    of_runs,
+    of_target,
+    of_testbed,
+)
 from soakproof.errors import EXIT_FAIL, EXIT_OK, UsageError
 from soakproof.policy import load_policy
 from soakproof.tables import paragraph
@@ -95,7 +105,8 @@ def _examine(
     with working("reading every source once"):
         readings = look(WatchConfig(target=described, headers_env=credentials.hand_on(), **named))
     about_cache = list(of_cache(target, readings)) if target else []
-    symptoms = [*of_host(), of_runs(runs), of_testbed(), *about_target, *about_cache]
+    about_named = of_named(named["server_logs"], named["server_pids"])
+    symptoms = [*of_host(), of_runs(runs), of_testbed(), *about_target, *about_named, *about_cache]
     policies = [load_policy(Catalog(Path.cwd()), name) for name in POLICIES]
     return Examination(symptoms, readings, list(consequences(readings, policies)))
 

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +13,7 @@ import psutil
 from soakproof.cli.readings import in_words
 from soakproof.errors import UsageError, words
 from soakproof.host import describe_versions, file_identity
+from soakproof.named import refuse_missing_logs, refuse_missing_processes
 from soakproof.plain import plain
 from soakproof.run import check_room
 
@@ -68,6 +70,15 @@ def _memory_limit() -> Iterator[Symptom]:
                 "available memory is the whole host's, and so are floors: a kill at this limit comes without "
                 "their warning",
             )
+
+
+def of_named(server_logs: Iterable[str], server_pids: Iterable[int]) -> Iterator[Symptom]:
+    """What was named and is not there: a run would refuse it."""
+    for refuse in (partial(refuse_missing_logs, server_logs), partial(refuse_missing_processes, server_pids)):
+        try:
+            refuse()
+        except UsageError as error:
+            yield Symptom("missing", "named", error.problem, error.hint)
 
 
 def of_runs(runs: Path) -> Symptom:

@@ -13,6 +13,7 @@ from soakproof.cli.options import server_pid_option
 from soakproof.cli.output import complain, say, table
 from soakproof.cli.readings import in_words
 from soakproof.errors import EXIT_OK, UsageError
+from soakproof.named import refuse_missing_processes
 from soakproof.plain import plain
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def record(folder: Path, seconds: int, server_pid: tuple[int, ...]) -> int:
     """
     from soakproof.watch.recording import Recording
 
+    refuse_missing_processes(server_pid)
     recording = Recording(folder, Path("/proc"), Path("/sys"), server_pid)
     recording.run(seconds)
     say(f"{folder}: {recording.size / 1024:,.0f} KiB; what could not be read is named in its manifest.json")
@@ -100,11 +102,15 @@ def _read(root: Path | None, pids: tuple[int, ...]) -> "list[Reading]":
     from soakproof.watch.settings import WatchConfig
 
     if root is None:
+        refuse_missing_processes(pids)
         return list(look_at_host(WatchConfig(server_pids=pids)))
     if not pids and not (root / MANIFEST).exists():
         complain(
             f"{root / MANIFEST} is not there: name the server's processes, or none is shown: --server-pid PID"
         )
+    for pid in pids:
+        if not (root / "proc" / str(pid)).is_dir():
+            raise UsageError(f"--server-pid: the process {pid} is not recorded in {root}")
     config = WatchConfig(
         server_pids=pids or recorded_pids(root), proc_root=str(root / "proc"), sys_root=str(root / "sys")
     )

@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import psutil
 from locust import User
 
 from soakproof.errors import EXIT_USAGE, UsageError
 from soakproof.load.rig import Wishes
+from soakproof.named import refuse_missing_logs, refuse_missing_processes
 from soakproof.plain import plain
 from soakproof.plan import MOST_USERS, Plan
 from soakproof.redaction import without_options
@@ -135,16 +135,8 @@ def refuse_odd(options: argparse.Namespace) -> None:
 
 def refuse_unseen(options: argparse.Namespace) -> None:
     """Logs and processes that are not there. Raises UsageError."""
-    for log in options.server_log:
-        if not Path(log).is_file():
-            what = "is no regular file" if Path(log).exists() else "is not there"
-            raise UsageError(
-                f"--server-log: {plain(log, 200)} {what}",
-                "name the file that the server writes its log to, on this host",
-            )
-    for pid in options.server_pid:
-        if pid < 1 or not psutil.pid_exists(pid):
-            raise UsageError(f"--server-pid: no process has the pid {pid}", "look again: pgrep -af llama")
+    refuse_missing_logs(options.server_log)
+    refuse_missing_processes(options.server_pid)
 
 
 def apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
