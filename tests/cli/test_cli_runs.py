@@ -146,6 +146,15 @@ def test_without_runs_in_a_folder_it_says_how_to_make_one_there(soakproof: Comma
     assert "--headless -t 2m --runs elsewhere" in soakproof("verify", "--runs", "elsewhere").err
 
 
+def test_without_records_of_guards_it_says_how_to_make_one(soakproof: Command, here: Path) -> None:
+    said = soakproof("runs", "--runs", "guards").out
+    assert "`soakproof guard -- COMMAND` leaves its record there" in said
+    assert "locust" not in said
+    assert "soakproof guard --runs /srv/guards -- COMMAND" in soakproof("runs", "--runs", "/srv/guards").out
+    assert "or `soakproof guard --runs elsewhere -- C" in soakproof("runs", "--runs", "elsewhere").out
+    assert "guard" not in soakproof("runs").out
+
+
 @pytest.mark.parametrize("content", ["", "[]", "nonsense", '{"target": 3, "load_started_ns": "x"}', "{}"])
 def test_damaged_documents_are_listed_all_the_same(soakproof: Command, here: Path, content: str) -> None:
     run = sealed(here / "runs")
@@ -374,7 +383,9 @@ def test_the_record_of_a_guard_is_no_run_to_judge(soakproof: Command, here: Path
     (run.path / "run.json").write_text(json.dumps(document))
     orphaned(run.path)
     assert "judge it" not in soakproof("recover", "latest").out
-    assert "guard of llama-server" in soakproof("runs").out
+    row = rows(soakproof("runs").out)[run.path.name]
+    assert "guard of llama-server" in row
+    assert row.count("unknown") == 1  # its raw outcome, not how long it lasted
     said = soakproof("report", "latest")
     assert said.code == 64
     assert "is the record of a guard" in said.err

@@ -1,6 +1,7 @@
 """`soakproof guard` with real processes: what it launches, passes on, ends, refuses and records."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import psutil
 import pytest
 from patience import PATIENCE_S, eventually
 
+from soakproof.cli import main
 from soakproof.records import Event
 from soakproof.run import Loaded, all_of, load, recover
 from soakproof.watch.guard.child import is_supported
@@ -233,7 +235,9 @@ def test_each_limit_ends_the_command(launched: Launcher, host: Path, limit: str)
     assert guard.events("memory_returned")
 
 
-def test_a_moment_of_little_memory_ends_nothing(launched: Launcher, host: Path) -> None:
+def test_a_moment_of_little_memory_ends_nothing(
+    launched: Launcher, host: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What a healthy host does: it comes near its limits, stays on them, and logs what is harmless."""
     limits = {"available_floor_bytes": 18 << 30, "gtt_ceiling_bytes": 90 << 30, "kernel": True}
     guard = launched("sleep", "1.8", limits=limits)
@@ -243,6 +247,8 @@ def test_a_moment_of_little_memory_ends_nothing(launched: Launcher, host: Path) 
         log.write("6,2,2,-;amdgpu 0000:c3:00.0: amdgpu: SMU is initialized successfully!\n")
     assert guard.end() == 0
     assert guard.events("guard_trip") == []
+    assert main(["runs", "--runs", str(guard.folder / "guards")]) == 0
+    assert re.search(r"guard of sleep( .*)? \d+:\d\d +clean", capsys.readouterr().out)
 
 
 _HOG = """

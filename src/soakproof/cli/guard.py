@@ -8,6 +8,7 @@ import click
 
 from soakproof.cli.output import Hint, complain
 from soakproof.errors import UsageError
+from soakproof.run import GUARDS
 from soakproof.units import Bytes, Seconds
 
 _REQUIRABLE = ("available", "gtt", "vram", "swap", "kernel")
@@ -62,7 +63,7 @@ _size, _duration = _parsed(Bytes), _parsed(Seconds)
 @click.option(
     "--runs",
     type=click.Path(path_type=Path),
-    default=Path("guards"),
+    default=GUARDS,
     show_default=True,
     metavar="DIR",
     help="Where its records go: apart from soaks, so that `latest` stays one.",

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from soakproof.errors import UsageError
+from soakproof.run import RUNS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,7 +26,7 @@ def runs_option(function: F) -> F:
     return click.option(
         "--runs",
         type=click.Path(path_type=Path),
-        default=Path("runs"),
+        default=RUNS,
         show_default=True,
         metavar="DIR",
         help="Where the run directories are.",

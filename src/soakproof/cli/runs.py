@@ -42,9 +42,9 @@ def runs(runs: Path, every: bool) -> int:
         say(f"no runs in {runs}\n  {rundir.how_to_make_one(Path.cwd(), runs)}")
         return EXIT_OK
     shown = here if every else here[-_SHOWN:]
-    heads = ("run", "target", "load", "raw", "verdicts", "seal")
+    heads = ("run", "target", "lasted", "raw", "verdicts", "seal")
     rows = [_row(path) for path in shown]
-    say(table(heads, rows, right=("load",), whole=("run",)))
+    say(table(heads, rows, right=("lasted",), whole=("run",)))
     if len(shown) < len(here):
         say(f"\n{len(here) - len(shown)} older ones are not shown: --all")
     for line in _notes(rows, f"`soakproof verify RUN{rundir.runs_option(runs)}`"):
@@ -68,7 +68,7 @@ def _row(path: Path) -> tuple[str, ...]:
     return (
         path.name,
         _target(document),
-        _load(document),
+        _lasted(document),
         plain(raw.get("outcome") or "unknown", 12),
         _verdicts(path),
         _state(path),
@@ -105,11 +105,13 @@ def _command(document: Mapping[str, Any]) -> str:
     return " ".join(map(str, command)) if isinstance(command, list) else "unknown"
 
 
-def _load(document: Mapping[str, Any]) -> str:
-    """How long the load lasted."""
-    began, ended = document.get("load_started_ns"), document.get("load_ended_ns")
+def _lasted(document: Mapping[str, Any]) -> str:
+    """How long the load lasted, or the guard; of a guard that still runs, nothing."""
+    guard = is_guard(document)
+    began = 0 if guard else document.get("load_started_ns")
+    ended = document.get("ended_ns" if guard else "load_ended_ns")
     if not isinstance(began, int) or not isinstance(ended, int):
-        return "unknown"
+        return "" if guard else "unknown"
     whole = round(seconds(ended - began))
     return f"{whole // 60}:{whole % 60:02d}"
 

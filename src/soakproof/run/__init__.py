@@ -22,7 +22,7 @@ from soakproof.run.loading import (
     read_records,
     read_run,
 )
-from soakproof.run.naming import runs_option, typed
+from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
 from soakproof.run.verdicts import (
@@ -40,8 +40,10 @@ from soakproof.run.writing import NodeWriter, Run
 
 __all__ = [
     "EVIDENCE",
+    "GUARDS",
     "RAW",
     "RUN",
+    "RUNS",
     "SEAL",
     "VERDICT",
     "VERDICTS",

@@ -11,7 +11,7 @@ import orjson
 from soakproof.errors import UsageError
 from soakproof.plain import plain
 from soakproof.records import FILES, Record, decode
-from soakproof.run.naming import runs_option, typed
+from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
 from soakproof.run.shapes import shaped_raw, shaped_run
 
@@ -135,7 +135,17 @@ def read_records(path: Path) -> Iterator[Record | str]:
 
 
 def how_to_make_one(here: Path, runs: Path) -> str:
-    """What to type for a first run: locustfiles are in a clone, and where `soakproof init` has put them."""
+    """What to type for a first run: locustfiles are in a clone, and where `soakproof init` has put them. A
+    folder of another name than `runs` may be for the records of guards.
+    """
+    elsewhere = "" if runs == GUARDS else runs_option(runs)
+    guard = f"`soakproof guard{elsewhere} -- COMMAND` leaves its record there"
+    if runs.name == GUARDS.name:
+        return guard
+    return _how_to_soak(here, runs) if runs == RUNS else f"{_how_to_soak(here, runs)}\n  or {guard}"
+
+
+def _how_to_soak(here: Path, runs: Path) -> str:
     command = f"locust -f locustfiles/soak.py --headless -t 2m{runs_option(runs)}"
     if (here / "locustfiles" / "soak.py").is_file():
         return f"make one: {command}"

@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 RUNS = Path("runs")  # where commands look without --runs
+GUARDS = Path("guards")  # where a guard leaves its record
 
 
 def typed(run: Path) -> str:

@@ -96,7 +96,7 @@ class Record:
     def seal(self, why: str, reason: str, exit_code: int) -> None:
         """Nothing is written any more."""
         ended = {"why": why, "reason": reason}
-        self._run.document.update(state="ended", ended=ended)
+        self._run.document.update(state="ended", ended=ended, ended_ns=self._clock.now())
         outcome = "clean" if why == "ended" else "failed" if why == "tripped" else "error"
         self._try(
             lambda: self._run.seal({"outcome": outcome, "exit_code": exit_code, "ended": ended}), always=True
