@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Iterator
-from pathlib import Path
 
 import click
 import configargparse
@@ -39,11 +38,16 @@ def _commands(group: click.Group, before: str = "") -> Iterator[tuple[str, click
 
 def _options(command: click.Command) -> Iterator[str]:
     rows = [
-        (code(f"{', '.join(o.opts)} {_value(o)}".strip()), _default(o), o.help or "")
+        (code(f"{_names(o)} {_value(o)}".strip()), _default(command, o), o.help or "")
         for o in command.params
         if isinstance(o, click.Option) and not o.hidden
     ]
     yield from table(("option", "default", "what it does"), rows) if rows else ("",)
+
+
+def _names(option: click.Option) -> str:
+    """Each of its names; those that switch it off stand behind a slash."""
+    return " / ".join(", ".join(names) for names in (option.opts, option.secondary_opts) if names)
 
 
 def _value(option: click.Option) -> str:
@@ -56,9 +60,9 @@ def _value(option: click.Option) -> str:
     return "NUMBER" if option.type.name.startswith("integer") else option.type.name.upper()
 
 
-def _default(option: click.Option) -> str:
-    told = isinstance(option.default, (str, int, Path)) and not option.is_flag
-    return code(str(option.default)) if told else ""
+def _default(command: click.Command, option: click.Option) -> str:
+    """In the words of `--help`."""
+    return code(option.get_help_extra(click.Context(command)).get("default", ""))
 
 
 def _locust() -> Iterator[str]:

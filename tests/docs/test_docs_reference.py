@@ -1,10 +1,13 @@
 """docs/reference.md is what the code says now, and says it of everything."""
 
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 from pages import DOCS
 
 from soakproof.catalog import Catalog, bundled
@@ -46,3 +49,24 @@ def test_nothing_is_left_out() -> None:
     files = [f", in {file}" for file in FILES.values()]
     missing = [text for text in (*heads, *rows, *files) if text not in REFERENCE]
     assert not missing
+
+
+def options(group: click.Group) -> Iterator[tuple[click.Command, click.Option]]:
+    for command in group.commands.values():
+        if isinstance(command, click.Group):
+            yield from options(command)
+        yield from ((command, o) for o in command.params if isinstance(o, click.Option) and not o.hidden)
+
+
+def test_each_option_has_all_that_help_tells_of_it() -> None:
+    """Every name, the default, and a word on what it does."""
+    for command, option in options(soakproof):
+        told = option.get_help_record(click.Context(command, terminal_width=200))
+        assert told is not None
+        assert option.help, option.opts
+        names = re.findall(r"--?[a-z-]+", told[0])
+        default = re.search(r"\[default: ([^;\]]*)", told[1])
+        rows = [line for line in REFERENCE.splitlines() if line.startswith(f"| `{', '.join(option.opts)}")]
+        assert any(
+            all(name in row for name in names) and (default is None or default[1] in row) for row in rows
+        ), (command.name, told)

@@ -18,7 +18,14 @@ from soakproof.cli.reading import sealed_run
     callback=filled,
     help="An earlier run of the same plan and model to compare with.",
 )
-@click.option("--policy", default="default", show_default=True, metavar="NAME|FILE", callback=filled)
+@click.option(
+    "--policy",
+    default="default",
+    show_default=True,
+    metavar="NAME|FILE",
+    callback=filled,
+    help="A policy of adjudicators/ by its name, or a file.",
+)
 @runs_option
 @click.option("--today", type=click.DateTime(["%Y-%m-%d"]), hidden=True)
 def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: datetime | None) -> int:

@@ -48,17 +48,24 @@ _size, _duration = _parsed(Bytes), _parsed(Seconds)
     "--require",
     type=click.Choice(_REQUIRABLE),
     multiple=True,
-    help="Do not launch where this cannot be measured; repeatable.",
+    help="Do not launch where this cannot be measured.  [repeatable]",
 )
 @click.option("--clear-to", callback=_size, metavar="SIZE", help="Wait for this available memory first.")
-@click.option("--clear-within", callback=_duration, default="60s", show_default=True, metavar="TIME")
+@click.option(
+    "--clear-within",
+    callback=_duration,
+    default="60s",
+    show_default=True,
+    metavar="TIME",
+    help="Wait so long at most.",
+)
 @click.option(
     "--grace",
     callback=_duration,
     default="10s",
     show_default=True,
     metavar="TIME",
-    help="SIGTERM to SIGKILL.",
+    help="From SIGTERM to SIGKILL.",
 )
 @click.option(
     "--runs",

@@ -17,9 +17,7 @@ _LISTED = 5
 
 @click.command(short_help="Copy locustfiles, scenarios, plans, adjudicators and policies out, to edit.")
 @click.argument("folder", default=Path(), type=click.Path(path_type=Path, file_okay=False), metavar="[DIR]")
-@click.option(
-    "--only", multiple=True, type=click.Choice(ROOMS), help="Copy this folder only; may be given twice."
-)
+@click.option("--only", multiple=True, type=click.Choice(ROOMS), help="Copy this folder only.  [repeatable]")
 def init(folder: Path, only: tuple[str, ...]) -> int:
     """Copy the bundled files into DIR (default: here): locustfiles/, scenarios/ with their plans and prompts,
     and adjudicators/ with their policies. Nothing is ever overwritten.

@@ -15,15 +15,32 @@ from soakproof.errors import EXIT_OK, UsageError, did_you_mean
     metavar="FILE.gguf",
     help="Another model than the built-in probe model.",
 )
-@click.option("--slots", type=click.IntRange(1, 32), default=2, show_default=True)
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="Of the gateway; 0 takes a free one.")
-@click.option("--logs", type=click.Path(path_type=Path), metavar="DIR", help="Default: a temporary folder.")
+@click.option(
+    "--slots",
+    type=click.IntRange(1, 32),
+    default=2,
+    show_default=True,
+    help="Requests that it serves at once.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=True,
+    help="Of the gateway; 0 takes a free one.",
+)
+@click.option(
+    "--logs",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where its logs go.  [default: a temporary folder]",
+)
 @click.option(
     "--plant",
     "plants",
     multiple=True,
     metavar="NAME[=VALUE]",
-    help="Plant a fault; repeatable. More can be planted and lifted while it serves.",
+    help="Plant a fault; more can be planted and lifted while it serves.  [repeatable]",
 )
 @click.option("--list-plants", is_flag=True, help="Print every fault that can be planted, and end.")
 def testbed(

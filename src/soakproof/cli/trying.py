@@ -32,9 +32,17 @@ _HANG = " " * 10  # below what is told of target and scenario
 @click.option(
     "--plan", metavar="NAME|FILE", help="Take the kind SCENARIO, its options and bounds from a plan."
 )
-@click.option("-n", "--times", type=click.IntRange(1, 10_000), default=3, show_default=True)
+@click.option(
+    "-n", "--times", type=click.IntRange(1, 10_000), default=3, show_default=True, help="So many iterations."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed asks the same again.")
-@click.option("--set", "settings", multiple=True, metavar="OPTION=VALUE", help="An option of the scenario.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="OPTION=VALUE",
+    help="An option of the scenario.  [repeatable]",
+)
 @click.option("--full", is_flag=True, help="Show prompts and answers whole.")
 @click.option(
     "--model-file",

@@ -40,6 +40,7 @@ def watch() -> None:
     "--seconds",
     type=click.IntRange(0, _SECONDS_LIMIT),
     default=0,
+    show_default=True,
     metavar="NUMBER",
     help=f"Look again each second for so long, at most {_SECONDS_LIMIT}.",
 )
@@ -69,7 +70,7 @@ def record(folder: Path, seconds: int, server_pid: tuple[int, ...]) -> int:
     "--root",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="A recorded machine: a folder with proc and sys in it. [default: this machine]",
+    help="A recorded machine: a folder with proc and sys in it.  [default: this machine]",
 )
 @server_pid_option
 @click.option("--json", "as_json", is_flag=True, help="Print the readings as JSON, one a line.")
