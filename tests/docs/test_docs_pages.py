@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -156,6 +157,26 @@ def test_locust_reads_every_command_that_is_told() -> None:
     command = [sys.executable, "-c", _READ]
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split() == ["0"] * len(told) + ["2", "2", "64"], done.stderr
+
+
+def helps(group: click.Group) -> Iterator[str]:
+    """The help text of each command, and of the group."""
+    yield group.help or ""
+    for command in group.commands.values():
+        yield from helps(command) if isinstance(command, click.Group) else [command.help or ""]
+
+
+def test_no_command_names_a_run_or_a_process_that_a_reader_does_not_have() -> None:
+    """A reader types what stands there: `latest`, a word in capitals to be replaced, or an option."""
+    told = [" ".join(c) for block in all_blocks() if block.language in SHELL for c in block.commands]
+    told += [span for page in PAGES for span in spans(page)]
+    told += [line for text in helps(soakproof) for line in text.splitlines()]
+    named = r"(?:soakproof (?:adjudicate|report|verify|recover)|--baseline|--server-pid)((?: (?!-)[\w./]+)+)"
+    words = {
+        word for text in told for found in re.findall(named, text) for word in found.split("  ")[0].split()
+    }
+    assert words >= {"latest", "RUN", "EARLIER_RUN", "PID"}
+    assert not {word for word in words if word != "latest" and not word.isupper()}
 
 
 def check_pip(arguments: list[str]) -> None:

@@ -31,14 +31,14 @@ from soakproof.cli.reading import sealed_run
 def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: datetime | None) -> int:
     """Judge a run by a policy. The run's own raw outcome is printed first, and never changes.
 
-    RUN is a run directory, its name, a part of the name that only one run has, or `latest`.
+    RUN is a run directory, its name, a part of the name that only one run has (as the four hex digits at its
+    end), or `latest`; so is EARLIER_RUN. `soakproof runs` lists them.
 
     \b
     Examples:
       soakproof adjudicate latest
-      soakproof adjudicate latest --baseline k3q9 --policy release
-      soakproof adjudicate runs/2026-08-21T09-00-00Z-soak-e5f6 \\
-          --policy ./mine.toml
+      soakproof adjudicate latest --baseline EARLIER_RUN --policy release
+      soakproof adjudicate RUN --policy ./mine.toml
 
     The run's seals are verified first: what was changed since the run is no evidence. Each judgement is a new
     numbered folder in the run's verdicts/; no byte of the evidence, or of an earlier verdict, is changed. A

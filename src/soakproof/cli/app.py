@@ -42,7 +42,7 @@ def soakproof(debug: bool) -> None:
     Load is Locust's; this command does the rest:
       locust -f locustfiles/soak.py --headless -t 30m \\
           --host http://localhost:13305 --model llm
-      soakproof adjudicate latest --baseline 2026-08-20 --policy release
+      soakproof adjudicate latest --baseline EARLIER_RUN --policy release
 
     \b
     Before the first soak of a server:

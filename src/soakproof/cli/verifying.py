@@ -22,7 +22,7 @@ def verify(names: tuple[str, ...], runs: Path) -> int:
     \b
     Examples:
       soakproof verify                  the newest run
-      soakproof verify 2026-08-20 2026-08-21
+      soakproof verify RUN EARLIER_RUN  two by their names, or parts of them
 
     Exit code 0 when all are as they were sealed, else 1.
     """

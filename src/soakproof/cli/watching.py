@@ -29,7 +29,7 @@ def watch() -> None:
     \b
     Examples:
       soakproof watch sources
-      soakproof watch record strix-halo --server-pid 4242
+      soakproof watch record strix-halo --server-pid PID
       soakproof watch sources --root strix-halo
     """
 
@@ -53,8 +53,8 @@ def record(folder: Path, seconds: int, server_pid: tuple[int, ...]) -> int:
 
     \b
     Examples:
-      soakproof watch record strix-halo --server-pid 4242
-      soakproof watch record strix-halo --seconds 60 --server-pid 4100 --server-pid 4242
+      soakproof watch record strix-halo --server-pid PID
+      soakproof watch record strix-halo --seconds 60 --server-pid PID --server-pid PID
     """
     from soakproof.watch.recording import Recording
 
