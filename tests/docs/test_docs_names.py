@@ -1,6 +1,9 @@
 """The names that the pages tell are those that the code has, and none is left out."""
 
+import inspect
 import re
+import textwrap
+from collections.abc import Callable
 from dataclasses import fields
 
 import pytest
@@ -11,7 +14,8 @@ import soakproof.scenario
 from soakproof.catalog import Catalog, bundled
 from soakproof.context import IterationContext
 from soakproof.judge import Evidence, Finding
-from soakproof.scenario import Ask
+from soakproof.scenario import Ask, Register, Scenario
+from soakproof.testing import play
 from soakproof.units import Bytes, Ratio, Seconds, Tokens
 
 SCENARIOS, ADJUDICATORS, VERDICTS = (
@@ -36,6 +40,47 @@ def test_what_it_gives() -> None:
     context = IterationContext("kind", 0, 1, None, None)  # type: ignore[arg-type]
     there = {name for name in dir(context) if not name.startswith("_")} - {"checked", "counts"}
     assert told == there
+
+
+def as_told(name: str, function: Callable[..., object]) -> str:
+    """A call of it as the page tells it: parameters with their defaults, without types."""
+    known = inspect.signature(function).parameters.values()
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in known if p.name != "self"]
+    return f"{name}{inspect.Signature(bare)}"
+
+
+def test_helpers_are_told_as_they_are_called() -> None:
+    exported = {name: getattr(soakproof.scenario, name) for name in soakproof.scenario.__all__}
+    helpers = {name: made for name, made in exported.items() if inspect.isfunction(made)}
+    told = first_cells(section(SCENARIOS, "Helpers"))
+    assert told == {
+        *(as_told(name, function) for name, function in helpers.items()),
+        as_told("Register.question", Register.question),
+    }
+
+
+def test_the_example_of_the_helpers_runs() -> None:
+    """As the body of an `iterate`, by a server whose every answer is right."""
+    (example,) = re.findall(r"```python\n(.*?)```", section(SCENARIOS, "Helpers"), re.S)
+    room = dict(vars(soakproof.scenario))
+    exec("def iterate(self, it):\n" + textwrap.indent(example, "    "), room)
+    checks = tuple(dict.fromkeys(re.findall(r'it\.check\("([^"]+)"', example)))
+    kind = type("Example", (Scenario,), {"checks": checks, "iterate": room["iterate"]})
+    played = play(kind(), right)
+    assert played.outcomes() == dict.fromkeys(checks, True)
+
+
+def right(ask: Ask) -> str:
+    """The code that the question asks for, or what else it wants."""
+    text = ask.chat()[0]["content"]
+    if ask.role == "json":
+        (code,) = re.findall(r"\w{4}-\w{4}", text)
+        return f'{{"owner": "{code}", "ticket": 417}}'
+    register, _, question = text.rpartition("\n\n")
+    record = re.search(r"\d{4}", question)
+    line = re.search(rf"^.*\b{record[0]}\b.*$", register, re.M) if record else None
+    code = re.search(r"\w{4}-\w{4}", line[0]) if line else None
+    return code[0] if code else "and so on"
 
 
 def test_what_a_request_may_say() -> None:

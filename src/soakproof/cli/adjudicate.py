@@ -38,7 +38,7 @@ def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: d
     Examples:
       soakproof adjudicate latest
       soakproof adjudicate latest --baseline EARLIER_RUN --policy release
-      soakproof adjudicate RUN --policy ./mine.toml
+      soakproof adjudicate RUN --policy adjudicators/mine.toml
 
     The run's seals are verified first: what was changed since the run is no evidence. Each judgement is a new
     numbered folder in the run's verdicts/; no byte of the evidence, or of an earlier verdict, is changed. A
