@@ -4,7 +4,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 
-from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, Ranges, Ratio, finding, plain
+from soakproof.judge import (
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    Ranges,
+    Ratio,
+    finding,
+    listed,
+    plain,
+)
 from soakproof.judge.series import Series, during_load, reading, series
 from soakproof.judge.switches import Switch, settings_seen
 
@@ -40,12 +51,22 @@ class Conditions(Adjudicator):
         seen, switched = settings_seen(evidence)
         if not seen:
             answer = "No power profile, governor or performance level could be read."
-            return finding(self, "settings", Outcome.INCONCLUSIVE, answer, critical=self.required)
+            limit = "read, and none switched"
+            return finding(
+                self, "settings", Outcome.INCONCLUSIVE, answer, limit=limit, critical=self.required
+            )
         if switched:
-            answer = f"No: {'; '.join(_told(switch) for switch in switched[:5])}."
-            span = (switched[0].at, switched[-1].at)
-            return finding(self, "settings", Outcome.INCONCLUSIVE, answer, span=span, fault="host")
-        told = ", ".join(f"{name} {plain(value, 40)}" for name, value in sorted(seen.items())[:4])
+            answer = f"No: {listed([_told(switch) for switch in switched], 5, '; ')}."
+            return finding(
+                self,
+                "settings",
+                Outcome.INCONCLUSIVE,
+                answer,
+                limit="none switched",
+                span=(switched[0].at, switched[-1].at),
+                fault="host",
+            )
+        told = listed([f"{name} {plain(value, 40)}" for name, value in sorted(seen.items())], 4)
         return finding(self, "settings", Outcome.PASS, f"None of its {len(seen)} settings changed: {told}.")
 
     def _clocks(self, evidence: Evidence, card: str) -> Iterator[Finding]:

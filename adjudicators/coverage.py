@@ -16,6 +16,8 @@ from soakproof.judge import (
     Ratio,
     counted,
     finding,
+    how_ended,
+    listed,
     number,
     plain,
 )
@@ -30,6 +32,8 @@ ASIDE = (
     "gpu_memory",
     "metrics",
 )  # they explain, and no verdict rests on them alone
+SOURCES_SHOWN = 8  # of those that were not seen
+KINDS_SHOWN = 10  # of those left out
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,9 @@ class Coverage(Adjudicator):
     ``decks`` is how often each kind's count of the mix must have been completed; one iteration of each kind
     is wanted in any case. ``samples`` is the share of the watch's ticks, and of the readings of each source
     that it could see at all, that must be there. ``required`` adds sources that it must have been able to
-    see; a name also stands for those that it begins: ``process:backend`` for ``process:backend-2``. Sources
+    see; a name also stands for those that it begins: ``process:backend`` for ``process:backend-2``.
+    ``all_kinds``: kinds of the plan that the run left out, by --tags or by the plan's own [short], decide;
+    else they are told alone, for whoever leaves them out means to. Sources
     that only explain (processor, temperatures, control groups, GPU memory of processes) are told and decide
     nothing unless they are named there.
     """
@@ -48,11 +54,13 @@ class Coverage(Adjudicator):
     duration: Ratio = Ratio(0.95)
     samples: Ratio = Ratio(0.95)
     required: tuple[str, ...] = ("memory", "slots", "process:backend")
+    all_kinds: bool = False
     ranges = Ranges(decks=(0, 10_000), duration=(0, 1), samples=(0, 1))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._duration(evidence)
         yield from self._kinds(evidence)
+        yield from self._left_out(evidence)
         yield self._watch(evidence)
         seen = seen_sources(evidence)
         for name in seen:
@@ -65,8 +73,8 @@ class Coverage(Adjudicator):
     def _duration(self, evidence: Evidence) -> Finding:
         """Until the load was stopped: what was drained after that makes up for nothing."""
         planned, lasted = evidence.plan.get("duration_s"), _lasted(evidence)
-        ended = evidence.run.get("ended") or {}
-        how = f", ended by {plain(ended['why'], 40)}" if ended.get("why") else ""
+        ended = how_ended(evidence.run.get("ended"))
+        how = f"; {ended}" if ended else ""
         if lasted is None or planned is None:
             outcome, answer = Outcome.INCONCLUSIVE, f"How long the load lasted is not known{how}."
         else:
@@ -85,11 +93,29 @@ class Coverage(Adjudicator):
     def _kinds(self, evidence: Evidence) -> Iterable[Finding]:
         kinds = [k for k in evidence.plan.get("kinds") or () if k.get("count")]
         if not kinds:
-            yield finding(self, "kinds", Outcome.INCONCLUSIVE, "The plan's kinds are not known.")
+            answer, limit = "The plan's kinds are not known.", "kinds that the plan names"
+            yield finding(self, "kinds", Outcome.INCONCLUSIVE, answer, limit=limit)
         for kind in kinds:
             yield self._kind(evidence, str(kind["name"]), int(kind["count"]))
         if len(kinds) > 1:
             yield self._mix(evidence, {str(k["name"]): int(k["count"]) for k in kinds})
+
+    def _left_out(self, evidence: Evidence) -> Iterable[Finding]:
+        """Kinds of the plan that were not asked at all."""
+        missing = evidence.left_out
+        n = len(missing) + len(evidence.plan.get("kinds") or ())
+        if missing:
+            yield finding(
+                self,
+                "kinds left out",
+                Outcome.INCONCLUSIVE,
+                f"{len(missing)} of the plan's {counted(n, 'kind')} were not asked, by --tags or its own "
+                f"[short], so nothing is said of them: {listed(missing, KINDS_SHOWN)}.",
+                figures=(Figure(name="left out", value=len(missing), n=n),),
+                limit="every kind of the plan",
+                limit_source="plan",
+                critical=self.all_kinds,
+            )
 
     def _kind(self, evidence: Evidence, name: str, count: int) -> Finding:
         ends = Counter(i.end for i in evidence.iterations if i.scenario == name)
@@ -192,8 +218,15 @@ class Coverage(Adjudicator):
             if not any(s.state == "value" for s in samples):
                 told.append(f"{source}: {_without(samples)}")
         if told:
-            answer = f"Not seen in this run: {'; '.join(told)}."
-            yield finding(self, "blind sources", Outcome.INCONCLUSIVE, plain(answer, 600), critical=False)
+            answer = f"Not seen in this run: {listed(told, SOURCES_SHOWN, '; ', limit=300)}."
+            yield finding(
+                self,
+                "blind sources",
+                Outcome.INCONCLUSIVE,
+                answer,
+                limit="a value from each",
+                critical=False,
+            )
 
 
 def _enough(is_enough: bool) -> Outcome:

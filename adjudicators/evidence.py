@@ -10,7 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from soakproof.judge import NS, Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+from soakproof.judge import (
+    NS,
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    counted,
+    finding,
+    ids,
+    listed,
+    plain,
+)
 from soakproof.judge.books import SUBJECTS, Disagreement
 from soakproof.judge.evidence import last_seen, touched, unsealed
 from soakproof.records import Event
@@ -56,7 +68,8 @@ class Whole(Adjudicator):
         until = "it holds no record" if last is None else f"its last record is of {last:.1f} s of the run"
         answer = f"The evidence is {problem}; {until}."
         fault = "host" if evidence.host_lost else "ours"
-        return finding(self, "seal", Outcome.INCONCLUSIVE, answer, fault=fault)
+        limit = "sealed by the run itself"
+        return finding(self, "seal", Outcome.INCONCLUSIVE, answer, limit=limit, fault=fault)
 
     def _lines(self, evidence: Evidence) -> Finding:
         problems = evidence.problems
@@ -68,6 +81,7 @@ class Whole(Adjudicator):
             if problems
             else f"All {counted(len(evidence.records), 'line')} can be read.",
             figures=(Figure(name="unreadable", value=len(problems)),),
+            limit="none that cannot be read",
         )
 
     def _nodes(self, evidence: Evidence) -> Finding:
@@ -113,6 +127,7 @@ class Whole(Adjudicator):
                 Figure(name="opened", value=len(known)),
                 Figure(name="closed", value=len(times)),
             ),
+            limit="each opened and closed once",
             exchanges=ids([*evidence.unclosed, *never_opened, *twice]),
             fault="ours" if problems else "",
         )
@@ -132,6 +147,7 @@ class Whole(Adjudicator):
             Outcome.PASS if seen and not gaps else Outcome.INCONCLUSIVE,
             answer,
             figures=(Figure(name="lost", value=lost if seen else None, n=len(evidence.kernel)),),
+            limit="seen, and no record lost",
             critical=bool(gaps),
         )
 
@@ -164,7 +180,7 @@ class Whole(Adjudicator):
         )
         if None in theirs.values():
             answer = f"Locust's own count is not known; the evidence has {_counts(ours)}."
-            return finding(self, "totals", Outcome.INCONCLUSIVE, answer, figures=figures, critical=False)
+            return self._counted(Outcome.INCONCLUSIVE, answer, figures, critical=False)
         if theirs == ours:
             answer, outcome = f"Locust counted the same {_counts(ours)} as the evidence.", Outcome.PASS
         elif reset:
@@ -173,7 +189,14 @@ class Whole(Adjudicator):
         else:
             answer = f"Locust counted {_counts(theirs)}, the evidence has {_counts(ours)}: "
             answer, outcome = f"{answer}one of the books is wrong.", Outcome.INCONCLUSIVE
-        return finding(self, "totals", outcome, answer, figures=figures)
+        return self._counted(outcome, answer, figures)
+
+    def _counted(
+        self, outcome: Outcome, answer: str, figures: tuple[Figure, ...], *, critical: bool = True
+    ) -> Finding:
+        return finding(
+            self, "totals", outcome, answer, figures=figures, limit="the same counts", critical=critical
+        )
 
     def _books(self, evidence: Evidence) -> Iterable[Finding]:
         """What was written in one place against what was written of the same in another."""
@@ -189,6 +212,7 @@ class Whole(Adjudicator):
                 f"books: {subject}",
                 Outcome.INCONCLUSIVE,
                 f"The books do not agree: {_some([d.told for d in found])}.",
+                limit="what is written twice agrees",
                 exchanges=ids(id for d in found for id in d.exchanges),
             )
 
@@ -205,5 +229,4 @@ def _counts(counts: Mapping[str, Any]) -> str:
 
 
 def _some(problems: Sequence[str]) -> str:
-    more = len(problems) - SHOWN
-    return "; ".join(plain(p) for p in problems[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
+    return listed(problems, SHOWN, "; ")

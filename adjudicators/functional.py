@@ -18,6 +18,7 @@ from soakproof.judge import (
     fault_of,
     finding,
     ids,
+    listed,
     plain,
 )
 from soakproof.judge.causes import Cause, Causes
@@ -62,7 +63,8 @@ class Functional(Adjudicator):
         cut = {(i.node, i.scenario, i.number) for i in evidence.iterations if i.end == "stopped"}
         placement = Placement(evidence)
         if not found:
-            yield finding(self, "checks", Outcome.INCONCLUSIVE, "No check was declared or made.")
+            answer, limit = "No check was declared or made.", "at least one check"
+            yield finding(self, "checks", Outcome.INCONCLUSIVE, answer, limit=limit)
         for (kind, name), checks in found.items():
             made = self._check(name if shared[name] == 1 else f"{kind}: {name}", checks, cut)
             yield replace(made, strength=placement.told(failed_alone(checks)) or made.strength)
@@ -205,6 +207,7 @@ class Functional(Adjudicator):
                 f"{counted(len(broken), 'iteration')} ended by a fault of the scenario itself; first: "
                 f"{first.scenario} {first.number}: {plain(first.reason)}.",
                 figures=(Figure(name="broken", value=len(broken), n=len(evidence.iterations)),),
+                limit="none",
                 fault="ours",
             )
 
@@ -226,7 +229,7 @@ _NAMES = {
 def _seen(causes: Sequence[Cause | None]) -> str:
     """How many failures had which cause, in words; empty where none was seen."""
     found = Counter(cause.told for cause in causes if cause)
-    told = "; ".join(f"{n} {cause}" for cause, n in found.most_common(MOST_CAUSES))
+    told = listed([f"{n} {cause}" for cause, n in found.most_common()], MOST_CAUSES, "; ", limit=300)
     return f". Of them {told}" if told else ""
 
 

@@ -76,7 +76,8 @@ class Generator(Adjudicator):
         for sample in evidence.samples.get("tester", ()):
             by_node.setdefault(sample.node, []).append(sample)
         if not by_node:
-            yield finding(self, "load", Outcome.INCONCLUSIVE, "The tester left no samples of itself.")
+            answer, limit = "The tester left no samples of itself.", "a sample each second"
+            yield finding(self, "load", Outcome.INCONCLUSIVE, answer, limit=limit)
         for node, samples in by_node.items():
             yield self._node(evidence, node, samples)
         yield self._slip(evidence)
@@ -139,6 +140,7 @@ class Generator(Adjudicator):
                 f"{counted(len(faults), 'fault')} of the tester itself; "
                 f"first: {plain(faults[0].details.get('error'), 200)}.",
                 figures=(Figure(name="faults", value=len(faults)),),
+                limit="none",
                 span=(faults[0].t_ns / NS, faults[-1].t_ns / NS),
                 fault="ours",
             )

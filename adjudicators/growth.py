@@ -122,6 +122,8 @@ class Growth(Adjudicator):
                 trace.name,
                 Outcome.INCONCLUSIVE,
                 f"Too little was read: {trace.missing or counted(len(trace.series), 'reading')}.",
+                limit=f"{self.growth:.0%} or {size(self.least)} of growth",
+                limit_source="policy",
                 critical=self.required,
             )
         long = trace.series.hours * 3600 >= LEAK_FROM_S * 0.99

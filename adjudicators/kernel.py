@@ -106,6 +106,7 @@ class Kernel(Adjudicator):
                 f"At least {sum(g.gap for g in gaps)} lines of the kernel log were lost, "
                 f"first before {gaps[0].t_ns / NS:.1f} s.",
                 figures=(Figure(name="gaps", value=len(gaps)),),
+                limit="no line lost",
                 span=(gaps[0].t_ns / NS, gaps[-1].t_ns / NS),
                 fault="host",
             )
@@ -116,7 +117,7 @@ class Kernel(Adjudicator):
             "kernel log",
             Outcome.INCONCLUSIVE,
             f"The kernel log was not seen all the time ({plain(why, 200)}): no lines is not health.",
-            limit="the log is read from start to end" if self.required else "",
+            limit="the log is read from start to end",
             limit_source="policy" if self.required else "",
             critical=self.required,
         )

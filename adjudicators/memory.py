@@ -47,7 +47,7 @@ class Memory(Adjudicator):
         samples = evidence.samples.get("memory", ())
         read = series(samples, reading("available_bytes"))
         if not len(read):
-            return self._unread("available", samples)
+            return self._unread("available", samples, _least_of(self.floor))
         least = min(read.values)
         at = read.times[read.values.index(least)]
         shaped = _shaped(evidence)
@@ -62,7 +62,7 @@ class Memory(Adjudicator):
             outcome,
             answer,
             figures=(_figure("least available", least, len(read), _least(baseline)),),
-            limit=f"at least {size(self.floor)}" if self.floor else "",
+            limit=_least_of(self.floor) or (_WITHIN if shaped else ""),
             limit_source="policy" if self.floor else "",
             span=(at, at),
             critical=bool(self.floor) or self.required,
@@ -73,7 +73,7 @@ class Memory(Adjudicator):
         samples = evidence.samples.get("memory", ())
         used = series(samples, reading("swap_used_bytes"))
         if not len(used):
-            return self._unread("swap", samples)
+            return self._unread("swap", samples, f"at most {size(self.swap_growth)}")
         grown = max(used.values) - used.values[0]
         return finding(
             self,
@@ -107,6 +107,8 @@ class Memory(Adjudicator):
                 worst if more > 0 else Outcome.PASS,
                 f"{counted(int(more), 'process', 'processes')} of this control group "
                 f"{'was' if more == 1 else 'were'} killed for memory{within}.",
+                limit="none",
+                limit_source="policy",
                 span=(kills.times[0], kills.times[-1]),
                 fault="host" if more > 0 else "",
             )
@@ -135,7 +137,7 @@ class Memory(Adjudicator):
                 _figure("of the host", available, len(host)),
                 *(_figure(f"of {name}", left, len(host)) for name, left in pools.items()),
             ),
-            limit=f"at least {size(self.headroom)}" if self.headroom else "",
+            limit=_least_of(self.headroom) or (_WITHIN if shaped else ""),
             limit_source="policy" if self.headroom else "",
             critical=bool(self.headroom),
             fault="host" if not shaped and outcome is Outcome.FAIL else "",
@@ -149,10 +151,10 @@ class Memory(Adjudicator):
         for name, used in told.items():
             yield self._most(pool, name, used, ceiling)
         for name in sorted(cards.keys() - told.keys()) if pool == "gtt" or ceiling else ():
-            yield self._unread(f"{pool}: {name}", evidence.samples[name], bool(ceiling))
+            yield self._unread(f"{pool}: {name}", evidence.samples[name], _most_of(ceiling), bool(ceiling))
         if ceiling and not cards:
             gpus = [*evidence.samples.get("amdgpu", ()), *evidence.samples.get("nvidia", ())]
-            yield self._unread(pool, gpus, True)
+            yield self._unread(pool, gpus, _most_of(ceiling), True)
 
     def _most(self, pool: str, name: str, used: Series, ceiling: float) -> Finding:
         most = max(used.values)
@@ -164,22 +166,37 @@ class Memory(Adjudicator):
             Outcome.FAIL if over else Outcome.PASS,
             f"Never over {size(most)} of {pool.upper()}, at {at:.0f} s.",
             figures=(_figure(f"most {pool.upper()}", most, len(used)),),
-            limit=f"at most {size(ceiling)}" if ceiling else "",
+            limit=_most_of(ceiling),
             limit_source="policy" if ceiling else "",
             span=(at, at),
             critical=bool(ceiling),
             fault="host" if over else "",
         )
 
-    def _unread(self, subject: str, samples: Sequence[Sample], limited: bool = False) -> Finding:
+    def _unread(self, subject: str, samples: Sequence[Sample], limit: str, limited: bool = False) -> Finding:
+        """``limit``: what could not be judged; ``limited``: whether that decides, required or not."""
         return finding(
             self,
             subject,
             Outcome.INCONCLUSIVE,
             f"It could not be read ({silence(samples) or 'no sample'}).",
-            limit_source="policy" if self.required else "",
+            limit=limit or "readings",
+            limit_source="policy" if limit or self.required else "",
             critical=self.required or limited,
         )
+
+
+_WITHIN = "no more than the host has"
+
+
+def _least_of(floor: float) -> str:
+    """A floor in words; empty for none."""
+    return f"at least {size(floor)}" if floor else ""
+
+
+def _most_of(ceiling: float) -> str:
+    """A ceiling in words; empty for none."""
+    return f"at most {size(ceiling)}" if ceiling else ""
 
 
 def _one_group(samples: Sequence[Sample]) -> list[Sample]:

@@ -7,7 +7,18 @@ are many: once is chance, or the tester's own lateness.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+from soakproof.judge import (
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    counted,
+    finding,
+    ids,
+    listed,
+    plain,
+)
 from soakproof.judge.claims import about, oddities
 from soakproof.judge.habits import CONCERNED, denied_hits, missing
 from soakproof.records import Exchange
@@ -18,6 +29,7 @@ OUTCOMES: Mapping[str, Outcome] = {
     "told": Outcome.PASS,
 }
 ORDER = list(OUTCOMES)
+SHOWN = 4  # sorts that the summary names
 
 
 @dataclass(frozen=True)
@@ -62,17 +74,29 @@ class Protocol(Adjudicator):
             fault=odd.fault if outcome is Outcome.FAIL else "",
         )
 
-    def _summary(self, answered: Sequence[Exchange], seen: Mapping[str, object]) -> Finding:
-        odd = f"{counted(len(seen), 'oddity', 'oddities')} seen" if seen else "nothing odd seen"
+    def _summary(self, answered: Sequence[Exchange], seen: Mapping[str, Mapping[str, str]]) -> Finding:
         return finding(
             self,
             "answers",
             Outcome.PASS if answered else Outcome.INCONCLUSIVE,
-            f"In {counted(len(answered), 'answered exchange')}: {odd}."
+            f"In {counted(len(answered), 'answered exchange')}: {_sorts(seen)}."
             if answered
             else "No exchange was answered: the protocol was not seen.",
-            figures=(Figure(name="oddities", value=len(seen), n=len(answered)),),
+            figures=(
+                Figure(name="sorts of oddities", value=len(seen)),
+                Figure(name="exchanges with one", value=len(set().union(*seen.values())), n=len(answered)),
+            ),
+            limit="at least one answer",
         )
+
+
+def _sorts(seen: Mapping[str, Mapping[str, str]]) -> str:
+    """How many sorts there are, each with a finding of its own, and how many exchanges have one."""
+    if not seen:
+        return "nothing odd seen"
+    concerned = len(set().union(*seen.values()))
+    sorts = counted(len(seen), "sort of oddity", "sorts of oddities")
+    return f"{sorts}, in {counted(concerned, 'exchange')} ({listed(sorted(seen), SHOWN)})"
 
 
 def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[str, str]]:

@@ -8,7 +8,19 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, plain
+from soakproof.judge import (
+    Adjudicator,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    counted,
+    finding,
+    ids,
+    listed,
+    model_name,
+    plain,
+)
 from soakproof.judge.naming import forms, known_names, other_names
 from soakproof.records import Exchange
 
@@ -58,7 +70,7 @@ class Routing(Adjudicator):
     def _about_models(
         self, evidence: Evidence, by_name: Mapping[str, int], strange: set[str], loaded: set[str]
     ) -> tuple[Outcome, str]:
-        told = _listed({name: by_name[name] for name in strange} if strange else by_name)
+        told = _listed({name: by_name[name] for name in strange} or _short(by_name))
         n, others = sum(by_name.values()), sum(by_name[name] for name in strange)
         if not strange:
             named = f"All {counted(n, 'answer')} came under a name of the model: {told}."
@@ -116,6 +128,7 @@ class Routing(Adjudicator):
             outcome,
             answer,
             figures=(Figure(name="concerned", value=len(exchanges), n=n),),
+            limit="one route for one prompt, of a router alone",
             exchanges=ids(exchanges),
             fault="front" if outcome is Outcome.FAIL else "",
         )
@@ -138,7 +151,15 @@ def _differing(routed: Iterable[Exchange], alike: Callable[[Exchange], Hashable]
     return [e for group in groups.values() if len({x.route for x in group}) > 1 for e in group]
 
 
+def _short(by_name: Mapping[str, int]) -> Counter[str]:
+    """The same counts, of a file by its name without its folders."""
+    short: Counter[str] = Counter()
+    for name, n in by_name.items():
+        short[model_name(name)] += n
+    return short
+
+
 def _listed(counts: Mapping[str, int]) -> str:
     """The commonest names with their counts."""
-    shown = ", ".join(f"{plain(name, 120)} ({n})" for name, n in Counter(counts).most_common(SHOWN))
-    return f"{shown} and {len(counts) - SHOWN} more" if len(counts) > SHOWN else shown
+    told = [f"{plain(name, 120)} ({n})" for name, n in Counter(counts).most_common()]
+    return listed(told, SHOWN)

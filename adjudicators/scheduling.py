@@ -43,7 +43,15 @@ class Scheduling(Adjudicator):
         yield from self._wedged(waits)
         if not waits.slots:
             answer = "No slot was seen during the run: what a request waited for is unknown."
-            yield finding(self, "lost", Outcome.INCONCLUSIVE, answer, critical=self.required)
+            yield finding(
+                self,
+                "lost",
+                Outcome.INCONCLUSIVE,
+                answer,
+                limit=f"{self.idle:g} s",
+                limit_source="policy",
+                critical=self.required,
+            )
             return
         yield self._lost(waits)
         yield self._starved(waits)

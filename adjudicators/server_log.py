@@ -77,7 +77,7 @@ class ServerLog(Adjudicator):
             "log",
             Outcome.INCONCLUSIVE,
             f"The server's own log was not seen all the time ({why}).",
-            limit="the log is read from start to end" if decides else "",
+            limit="the log is read from start to end",
             limit_source="policy" if self.required else "",
             critical=decides,
         )

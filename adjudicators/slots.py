@@ -19,6 +19,7 @@ from soakproof.judge import (
     counted,
     finding,
     ids,
+    listed,
     plain,
 )
 from soakproof.judge.causes import Causes
@@ -42,6 +43,7 @@ KNOWN = {
     "prefill": "a cancel during prefill is noticed when the batch ends, later beside other streams",
     "unstreamed": "a request that does not stream is not cancelled by Lemonade 11.7; it runs to its end",
 }
+RATE_FROM = 5  # restarts
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ class Slots(Adjudicator):
         restarts = [e for e in evidence.events if e.what == "restart"]
         seen = restarts or any(name.startswith("process:") for name in evidence.samples)
         count = f"{counted(len(restarts), 'restart')} seen{_load_rate(evidence, len(restarts))}"
-        told = f"{count}: {'; '.join(_restart(e) for e in restarts[:5])}." if restarts else f"{count}."
+        told = f"{count}: {listed([_restart(e) for e in restarts], 5, '; ')}." if restarts else f"{count}."
         if not seen:
             told = "The server's processes were not seen, so a restart would not have been."
         outcome = _outcome(Outcome.PASS if seen else Outcome.INCONCLUSIVE, len(restarts) > self.restarts)
@@ -152,6 +154,8 @@ class Slots(Adjudicator):
             "slots",
             Outcome.INCONCLUSIVE,
             f"No slot was seen during the run{why}: whether any outlived its work is unknown.",
+            limit=f"{self.within:g} s",
+            limit_source="policy",
             critical=self.required,
         )
 
@@ -163,6 +167,7 @@ class Slots(Adjudicator):
             f"In {len(untold)} of {counted(len(busy), 'sample')} with a busy slot, one did not tell the "
             "seed of its request.",
             figures=(Figure(name="without a seed", value=len(untold), n=len(busy)),),
+            limit="at most half of them",
             critical=self.required and len(untold) > len(busy) / 2,
         )
 
@@ -282,6 +287,7 @@ class Slots(Adjudicator):
                 Figure(name=f"failed in slot {cluster.slot}", value=cluster.failed, n=cluster.served),
                 Figure(name="failed in all", value=cluster.all_failed, n=cluster.all_served),
             ),
+            limit="no slot stands out",
             exchanges=ids(placed),
             strength=f"by chance with p = {cluster.chance:.2g} (hypergeometric, exact, of "
             f"{counted(cluster.among, 'slot')})",
@@ -303,6 +309,8 @@ class Slots(Adjudicator):
                 f"Somebody else used the server: in {len(strange)} of {counted(len(during), 'sample')} "
                 "a slot worked for a request that is not of this run.",
                 figures=(Figure(name="samples", value=len(strange), n=len(during)),),
+                limit="nobody else",
+                limit_source="policy",
                 span=(strange[0].t_ns / NS, strange[-1].t_ns / NS),
                 critical=self.alone,
                 fault="host",
@@ -345,9 +353,12 @@ def _each(evidence: Evidence, restarts: int) -> float:
 
 
 def _load_rate(evidence: Evidence, restarts: int) -> str:
-    """How often the server was loaded again, where it was, as a rate."""
-    if not restarts or not evidence.duration:
+    """How often the server was loaded for its work, where that was more than once; of a few restarts no rate
+    is told.
+    """
+    if not restarts:
         return ""
-    return (
-        f" ({restarts / evidence.duration * 3600:.3g} an hour, {_each(evidence, restarts):g} requests a load)"
-    )
+    sent = counted(len(evidence.exchanges), "request")
+    hours = (evidence.duration or 0) / 3600
+    rate = f", {restarts / hours:.3g} restarts an hour" if hours and restarts >= RATE_FROM else ""
+    return f" ({sent} took {restarts + 1} loads of the server{rate})"

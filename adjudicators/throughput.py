@@ -77,13 +77,19 @@ class Throughput(Adjudicator):
             for name in DESCRIBES:
                 yield from self._described(evidence, baseline, kind, METRICS[name])
 
+    @property
+    def _not_slower(self) -> str:
+        return f"not slower than the baseline by more than {self.margin:.1%}"
+
     def _unplanned(self, kind: str) -> Finding:
         """Nothing can be said of a kind that the plan does not ask for; it decides where a policy insists."""
         return finding(
             self,
             kind,
             Outcome.INCONCLUSIVE,
-            f"The plan asks for no {kind}: no rate to judge.",
+            f"The plan, as it was run, asks for no {kind}: no rate to judge.",
+            limit=self._not_slower,
+            limit_source="baseline, policy",
             critical=self.require_baseline,
         )
 
@@ -107,7 +113,7 @@ class Throughput(Adjudicator):
             outcome,
             answer,
             figures=_figures(METRICS[DECIDES], ours, theirs),
-            limit=f"not slower than the baseline by more than {self.margin:.1%}",
+            limit=self._not_slower,
             limit_source="baseline, policy",
             exchanges=ids(_of_kind(evidence, kind)) if ours else (),
             strength=strength,

@@ -84,6 +84,7 @@ PURE = (
     "metrics.py",
     "plain.py",
     "prompts.py",
+    "endings.py",
     "quantities.py",
     "raw.py",
     "reading/",

@@ -5,6 +5,7 @@ for one line of a terminal or a finding; the report room puts `visible` into Mar
 """
 
 import unicodedata
+from collections.abc import Sequence
 
 _KEPT = frozenset("\n\t")
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -25,6 +26,21 @@ def plain(text: object, limit: int = 200) -> str:
     source = str(text)
     shown = visible("".join(" " if _is_space(c) else c for c in source[:limit]))
     return f"{shown[: limit - 1]}…" if len(source) > limit or len(shown) > limit else shown
+
+
+def listed(parts: Sequence[object], most: int, joint: str = ", ", limit: int = 200) -> str:
+    """The first ``most`` parts, each as `plain` shows it, and how many more there are."""
+    shown = joint.join(plain(part, limit) for part in parts[:most])
+    if len(parts) <= most:
+        return shown
+    return f"{shown}{'' if joint == ', ' else joint.rstrip()} and {len(parts) - most:,} more"
+
+
+def model_name(model: object) -> str:
+    """The name of a model's file where a server tells the whole path, as llama.cpp does; else the name."""
+    name = str(model)
+    is_file = name.lower().endswith(".gguf") or name.startswith(("/", "\\")) or name[1:3] in (":\\", ":/")
+    return name.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_file else name
 
 
 def described(kind: type) -> str:

@@ -144,7 +144,7 @@ class Plan:
     thresholds: tuple[Threshold, ...]
     short: Short
     source: str  # the TOML text, kept in run.json
-    left_out: tuple[str, ...] = ()  # kinds that the user's tags left out
+    left_out: tuple[str, ...] = ()  # kinds that [short] or the user's tags left out
 
     def for_duration(self, seconds: float) -> "Plan":
         """The plan as a run of this length takes it: with the kinds and drain of [short] below its bound."""
@@ -152,8 +152,14 @@ class Plan:
         if seconds >= self.short.below:
             return dataclasses.replace(self, duration=duration)
         kinds, drain = self.short.kinds, self.short.drain
-        deck = sum(k.count for k in kinds)
-        return dataclasses.replace(self, duration=duration, kinds=kinds, deck=deck, drain=drain)
+        return dataclasses.replace(
+            self,
+            duration=duration,
+            kinds=kinds,
+            deck=sum(k.count for k in kinds),
+            drain=drain,
+            left_out=self._without(kinds),
+        )
 
     def only(self, names: Collection[str]) -> "Plan":
         """The plan with these kinds alone, and without the thresholds that are about another one."""
@@ -163,8 +169,13 @@ class Plan:
             kinds=kinds,
             deck=sum(kind.count for kind in kinds),
             thresholds=tuple(t for t in self.thresholds if _is_about(t, kinds)),
-            left_out=tuple(kind.name for kind in self.kinds if kind.name not in names),
+            left_out=self._without(kinds),
         )
+
+    def _without(self, kinds: Collection[Kind]) -> tuple[str, ...]:
+        """What these kinds leave out, with what was left out before."""
+        names = {kind.name for kind in kinds}
+        return (*self.left_out, *(kind.name for kind in self.kinds if kind.name not in names))
 
     def kind(self, name: str) -> Kind:
         return next(k for k in self.kinds if k.name == name)

@@ -7,13 +7,13 @@ many may fail; without one, none may.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
+from soakproof.endings import EARLY, how_ended
 from soakproof.errors import EXIT_ERROR, EXIT_FAIL, EXIT_OK
-from soakproof.plain import plain
+from soakproof.plain import listed, plain
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.records import Check, Exchange, Iteration, Opened, Record
 from soakproof.thresholds import ParsedThreshold, ThresholdResult, evaluate, parse
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RawOutcome = Literal["clean", "failed", "nothing", "error"]
 EXIT: Mapping[str, int] = {"clean": EXIT_OK, "failed": EXIT_FAIL, "nothing": EXIT_ERROR, "error": EXIT_ERROR}
 KEPT = 100  # failures of one threshold that raw.json lists; `failed` has how many there were
-SHOWN = 5  # failures that the terminal shows
+SHOWN = 10  # sorts of failures that are told, each by its first
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,26 +148,41 @@ def _iterations(iterations: Iterable[Iteration]) -> dict[str, dict[str, int]]:
 
 
 def _first_failures(seen: _Seen) -> list[str]:
-    """The first few failures in words: of checks, of exchanges, and of scenarios themselves."""
-    told = [
-        f"check {c.name} failed in {c.scenario} {c.iteration}{_where(c.exchanges)}{_why(c.grade, c.reason)}"
-        for c in islice((c for c in seen.checks if check_outcome(c) == "fail"), SHOWN)
+    """The first failure of each check, of each class of exchanges and of each scenario, in words."""
+    checks = [
+        (c.name, f"check {c.name} failed in {c.scenario} {c.iteration}{_where(c)}{_why(c.grade, c.reason)}")
+        for c in seen.checks
+        if check_outcome(c) == "fail"
     ]
-    told += [
-        f"exchange {e.id} failed: {e.failure or 'unclassified'}{_why(e.reason)}"
-        for e in islice((e for e in seen.exchanges if e.outcome == "fail"), SHOWN)
+    exchanges = [
+        (str(e.failure), f"exchange {e.id} failed: {e.failure or 'unclassified'}{_why(e.reason)}")
+        for e in seen.exchanges
+        if e.outcome == "fail"
     ]
-    told += [
-        f"scenario {i.scenario} broke in iteration {i.number}{_why(i.reason)}"
-        for i in islice((i for i in seen.iterations if i.end == "broken"), SHOWN)
+    broken = [
+        (i.scenario, f"scenario {i.scenario} broke in iteration {i.number}{_why(i.reason)}")
+        for i in seen.iterations
+        if i.end == "broken"
     ]
-    return [plain(line) for line in told]
+    sorts = (("checks", checks), ("classes of failed exchanges", exchanges), ("scenarios", broken))
+    return [line for what, failures in sorts for line in _first_of_each(what, failures)]
 
 
-def _where(exchanges: Sequence[str]) -> str:
+def _first_of_each(what: str, failures: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """``failures`` are (sort, words); of each sort the first, with how many more there are."""
+    counts = Counter(sort for sort, _ in failures)
+    first = dict(reversed(failures))
+    for sort in list(counts)[:SHOWN]:
+        more = f" (and {counts[sort] - 1:,} more)" if counts[sort] > 1 else ""
+        yield f"{plain(first[sort], 300)}{more}"
+    left_out = list(counts.values())[SHOWN:]
+    if left_out:
+        yield f"and {len(left_out):,} more {what}, {sum(left_out):,} failures"
+
+
+def _where(check: Check) -> str:
     """The exchanges that a check looked at: where to look on."""
-    more = ", ..." if len(exchanges) > 3 else ""
-    return f" ({', '.join(exchanges[:3])}{more})" if exchanges else ""
+    return f" ({listed(check.exchanges, 3)})" if check.exchanges else ""
 
 
 def _why(*parts: str) -> str:
@@ -192,7 +207,7 @@ def _headline(raw: Mapping[str, Any]) -> str:
         "nothing": "NOTHING was completed, so nothing was shown",
         "error": f"ERROR: {ended.get('reason') or 'the run could not be carried out'}",
     }
-    early = f" (ended by {ended['why']})" if ended.get("why") in ("interrupt", "stopped") else ""
+    early = f" ({how_ended(ended)})" if ended.get("why") in EARLY else ""
     if ended.get("why") == "guard":
         early = f" (the load was ended early: {ended.get('reason')})"
     return plain(words.get(outcome, outcome) + early, 400)

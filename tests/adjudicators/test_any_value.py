@@ -152,3 +152,5 @@ def test_every_adjudicator_answers(release: Policy, records: list[Record], repea
     assert [f.answer for f in found.findings if f.subject == "adjudicator"] == []
     assert found.outcome is not Outcome.PASS
     assert " nan " not in str([f.answer for f in found.findings])
+    bad = [f for f in found.findings if f.outcome in (Outcome.FAIL, Outcome.INCONCLUSIVE)]
+    assert [(f.adjudicator, f.subject) for f in bad if not f.limit] == []

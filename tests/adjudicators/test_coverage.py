@@ -45,7 +45,7 @@ def test_a_whole_run_passes_everywhere() -> None:
         "source process:backend",
         "source kernel_log",
     }
-    assert found["duration"].answer == "The load lasted 60.0 s where 60 s were planned, ended by time."
+    assert found["duration"].answer == "The load lasted 60.0 s where 60 s were planned; its time was up."
     assert found["source slots"].answer == "24 readings with a value of 24 due."
 
 
@@ -53,7 +53,23 @@ def test_a_run_that_was_interrupted_is_too_short() -> None:
     run = {"load_stopping_ns": 30 * 10**9, "load_ended_ns": 34 * 10**9, "ended": {"why": "interrupt"}}
     found = adjudicate("coverage", full(run=run))
     assert found["duration"].outcome is Outcome.INCONCLUSIVE
-    assert found["duration"].answer == "The load lasted 30.0 s where 60 s were planned, ended by interrupt."
+    told = "The load lasted 30.0 s where 60 s were planned; it was interrupted before its time was up."
+    assert found["duration"].answer == told
+
+
+@pytest.mark.parametrize("decides", [False, True])
+def test_kinds_that_were_left_out_never_pass_and_decide_where_a_policy_wants_all(decides: bool) -> None:
+    """Whoever soaks with --tags means to; a release is of the whole plan."""
+    run = full(plan=KINDS | {"left_out": ["cache", "cancel"]})
+    found = adjudicate("coverage", run, all_kinds=decides)["kinds left out"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, decides)
+    assert found.answer.startswith("2 of the plan's 4 kinds were not asked")
+    assert found.answer.endswith("nothing is said of them: cache, cancel.")
+
+
+def test_many_kinds_that_were_left_out_are_counted() -> None:
+    run = full(plan=KINDS | {"left_out": [f"kind{n}" for n in range(30)]})
+    assert adjudicate("coverage", run)["kinds left out"].answer.endswith("kind9 and 20 more.")
 
 
 @pytest.mark.parametrize(

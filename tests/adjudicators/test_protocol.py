@@ -65,7 +65,10 @@ def test_what_llama_cpp_behind_lemonade_sends_is_only_told() -> None:
     assert set(found) == {"created_changed", "answers"}
     assert found["created_changed"].outcome is Outcome.PASS
     assert not found["created_changed"].critical
-    assert found["answers"].answer == "In 20 answered exchanges: 1 oddity seen."
+    assert (
+        found["answers"].answer
+        == "In 20 answered exchanges: 1 sort of oddity, in 20 exchanges (created_changed)."
+    )
 
 
 def test_healthy_oddities_of_single_answers_are_passed_over() -> None:

@@ -141,7 +141,7 @@ def test_a_kind_that_the_plan_does_not_ask_for_decides_only_where_a_policy_insis
     cancels = evidence(plan={"kinds": [plan_kind("cancellation")]})
     found = adjudicate("throughput", cancels, require_baseline=required)["long_prose"]
     assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, required)
-    assert found.answer == "The plan asks for no long_prose: no rate to judge."
+    assert found.answer == "The plan, as it was run, asks for no long_prose: no rate to judge."
 
 
 def soak(level, n: int = 60, seconds: float = 1800.0, ours=None, **more):

@@ -394,6 +394,40 @@ def test_evidence_that_is_not_what_was_sealed_never_passes(broken: dict[str, Any
     assert verdict(clean(**broken), policy(a=says())).outcome is outcome
 
 
+def of_evidence(subject: str, outcome: Outcome, *, critical: bool = True) -> Finding:
+    return replace(says(outcome, critical=critical), adjudicator="evidence", subject=subject)
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ((of_evidence("seal", Outcome.ERROR),), False),
+        ((of_evidence("seal", Outcome.INCONCLUSIVE),), True),  # not as grave as it is
+        ((of_evidence("seal", Outcome.ERROR, critical=False),), True),
+        ((of_evidence("lines", Outcome.ERROR),), True),
+        ((of_evidence("seal", Outcome.PASS),), True),
+    ],
+)
+def test_a_broken_seal_is_told_once_and_never_not_at_all(own: tuple[Finding, ...], told: bool) -> None:
+    run = clean(seal_problems=("evidence/load/checks.jsonl: changed",))
+    verdict = judge(run, policy(evidence=own), None, judged_at=NOW)
+    assert verdict.outcome is Outcome.ERROR
+    assert any(f.adjudicator == "seal" for f in verdict.findings) is told
+
+
+def test_the_bundled_adjudicator_of_evidence_and_the_judges_own_look_say_nothing_twice() -> None:
+    rules = {"evidence": Rule(Catalog(Path(__file__).parent).adjudicator("evidence")(), True)}
+    for broken in (
+        {"seal_problems": ("raw.json: changed",)},
+        {"problems": ("line 3 is torn",)},
+        {"recovered": True},
+    ):
+        verdict = judge(clean(**broken), Policy(name="hand", rules=rules), None, judged_at=NOW)
+        bad = [f for f in verdict.findings if f.outcome is not Outcome.PASS and f.critical]
+        assert "seal" not in {f.adjudicator for f in bad}
+        assert {f.subject for f in bad} & {"seal", "lines"}
+
+
 def test_a_baseline_that_compares_is_handed_on() -> None:
     watching = Fixed((says(),))
     before = clean(id="before")

@@ -108,3 +108,11 @@ def test_an_alias_was_tested_where_the_requests_asked_by_one(
     assert "routers were not tested" in text
     routed = exchange("r", model_asked=asked, route="fast; Probe")
     assert "routers" not in told(evidence(routed, target=target))
+
+
+def test_kinds_that_were_left_out_were_not_tested() -> None:
+    assert "[short], were not tested: cache, cancel." in told(
+        evidence(plan={"left_out": ["cache", "cancel"]})
+    )
+    assert "left out" not in told(evidence(plan={"left_out": []}))
+    assert "left out" not in told(evidence())

@@ -215,6 +215,7 @@ def test_tags_choose_kinds(tmp_path: Path):
     plan = told["plan"]
     assert [(k["name"], k["count"]) for k in plan["kinds"]] == [("structured_json", 2)]
     assert set(plan["left_out"]) == {"isolation", "cache_pair", "cancellation", "long_prose"}
+    assert "not asked, by --tags or the plan's own [short]: isolation, cache_pair" in output(tmp_path)
     assert (plan["users"], plan["deck"], plan["duration_s"]) == (3, 2, 8)
     assert told["arguments"]["tags"] == ["structured_json"]
     assert "stats_reset" in [e["what"] for e in lines(run, "events.jsonl")]

@@ -6,7 +6,7 @@ import pytest
 from judging import check, event, exchange, iteration, opened, sample
 
 from soakproof.plan import Threshold
-from soakproof.raw import KEPT, raw_result, summary_lines
+from soakproof.raw import KEPT, SHOWN, raw_result, summary_lines
 from soakproof.records import Failure
 from soakproof.run import to_json
 
@@ -89,7 +89,7 @@ def test_all_failed_is_nothing_completed_and_the_failures_are_listed() -> None:
     raw = raw_result([], [*failed, iteration(end="failed")], ended=TIME)
     assert (raw["outcome"], raw["exit_code"]) == ("nothing", 3)
     assert raw["exchanges"]["by_failure"] == {"http_status": 200}
-    assert raw["first_failures"][0] == "exchange x0 failed: http_status"
+    assert raw["first_failures"] == ["exchange x0 failed: http_status (and 199 more)"]
 
 
 def test_an_iteration_that_completes_with_failures_alone_is_failed() -> None:
@@ -148,14 +148,16 @@ def test_the_summary_is_short_honest_and_harmless() -> None:
     raw = raw_result([], [*records, *hostile, broken], ended={"why": "interrupt", "reason": "Ctrl-C"})
     lines = summary_lines(raw)
     assert lines[:4] == [
-        "raw result: FAILED (ended by interrupt)",
+        "raw result: FAILED (it was interrupted before its time was up)",
         "  iterations completed: 0 long_prose",
         "  exchanges: 1 ok, 1 failed (1 stall), 1 unknown",
         "  checks: 0 passed, 50 failed, 0 unknown",
     ]
     assert "  exchange bad failed: stall: 60 s" in lines
     assert "  scenario long_prose broke in iteration 9: KeyError: 'x'" in lines
-    assert len(lines) == 11
+    assert lines[4].startswith("  check c failed in long_prose 0: \\x1b[2JAAAA")
+    assert lines[4].endswith("… (and 49 more)")
+    assert len(lines) == 7
     assert all(line.isprintable() and len(line) <= 402 for line in lines)
 
 
@@ -191,4 +193,18 @@ def test_a_failed_check_is_told_with_the_exchanges_that_it_looked_at() -> None:
         "check c failed in k 1 (load-1, load-2): wrong"
     ]
     records = [check("c", "fail", kind="k", exchanges=tuple("abcd"))]
-    assert raw_result((), records, ended=TIME)["first_failures"] == ["check c failed in k 1 (a, b, c, ...)"]
+    assert raw_result((), records, ended=TIME)["first_failures"] == [
+        "check c failed in k 1 (a, b, c and 1 more)"
+    ]
+
+
+def test_every_check_that_failed_is_told_and_what_is_not_listed_is_counted() -> None:
+    """Thirty-nine failures of nine checks are nine lines, not the first five failures."""
+    records = [check(f"c{n % 9}", "fail", iteration=n, reason="wrong") for n in range(39)]
+    told = raw_result((), records, ended=TIME)["first_failures"]
+    assert told[0] == "check c0 failed in long_prose 0: wrong (and 4 more)"
+    assert told[8] == "check c8 failed in long_prose 8: wrong (and 3 more)"
+    assert len(told) == 9
+    records = [check(f"c{n % 30:02d}", "fail", iteration=n) for n in range(60)]
+    told = raw_result((), records, ended=TIME)["first_failures"]
+    assert (len(told), told[-1]) == (SHOWN + 1, "and 20 more checks, 40 failures")

@@ -81,6 +81,15 @@ def test_a_plan_of_some_kinds_alone() -> None:
     assert plan.only(set(counts(plan))) == plan
 
 
+def test_what_a_short_run_and_tags_leave_out_is_kept_together(tmp_path: Path) -> None:
+    text = "[mix]\nisolation = 1\ncache_pair = 1\nlong_prose = 1\n[short]\nbelow = '5m'\n[short.mix]\n"
+    plan = read(tmp_path, text + "isolation = 1\ncache_pair = 1\n")
+    short = plan.for_duration(5)
+    assert short.left_out == ("long_prose",)
+    assert short.only({"isolation"}).left_out == ("long_prose", "cache_pair")
+    assert plan.for_duration(600).left_out == ()
+
+
 def test_every_phase_of_a_cancel_is_a_kind_of_its_own() -> None:
     kinds: Any = load_plan(CATALOG, "cancels").kinds
     phases = {kind.name: kind.scenario.phase for kind in kinds}

@@ -14,7 +14,7 @@ from soakproof.cli.reading import is_guard
 from soakproof.clock import seconds
 from soakproof.errors import EXIT_OK
 from soakproof.judge.finding import WORST_FIRST, Outcome
-from soakproof.plain import plain
+from soakproof.plain import model_name, plain
 
 _SHOWN = 20
 _DAMAGED, _UNREADABLE, _EDITED, _UNSEALED = "damaged", "unreadable", "EDITED", "without a seal"
@@ -96,7 +96,7 @@ def _target(document: Mapping[str, Any]) -> str:
         return "unknown"
     model = target.get("model_resolved") or target.get("model") or "unknown"
     where = "testbed" if target.get("testbed") else target.get("base_url") or "unknown"
-    return f"{plain(model, 30)} at {plain(where, 40)}"
+    return f"{plain(model_name(model), 30)} at {plain(where, 40)}"
 
 
 def _command(document: Mapping[str, Any]) -> str:

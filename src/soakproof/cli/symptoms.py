@@ -14,7 +14,7 @@ from soakproof.cli.readings import in_words
 from soakproof.errors import UsageError, words
 from soakproof.host import describe_versions, file_identity
 from soakproof.named import refuse_missing_logs, refuse_missing_processes
-from soakproof.plain import plain
+from soakproof.plain import listed, model_name, plain
 from soakproof.run import check_room
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def of_target(target: "Target") -> Iterator[Symptom]:
         f"{target.kind} {plain(version or 'of unknown version', 80)} at {target.base_url}",
         "" if version else "two runs can be compared, and not said to be of the same build",
     )
-    yield Symptom("ok", "model", f"{plain(target.served_model, 80)}, {target.room}")
+    yield Symptom("ok", "model", f"{plain(model_name(target.served_model), 80)}, {target.room}")
     yield from (Symptom("limited", "target", plain(remark, 300)) for remark in target.remarks)
     yield _model_file(target)
 
@@ -180,7 +180,7 @@ def now(reading: "Reading") -> str:
     if reading.state != "value":
         return plain(reading.reason, 300)
     shown = {k: v for k, v in reading.values.items() if v is not None and not isinstance(v, (list, dict))}
-    return plain(", ".join(in_words(name, value) for name, value in list(shown.items())[:4]), 160)
+    return listed([in_words(name, value) for name, value in shown.items()], 4, limit=60)
 
 
 def advice(reading: "Reading") -> str:

@@ -13,7 +13,7 @@ import click
 from soakproof.cli.options import target_options
 from soakproof.cli.output import Hint, say, width, working
 from soakproof.errors import UsageError
-from soakproof.plain import described, plain
+from soakproof.plain import described, model_name, plain
 from soakproof.tables import paragraph
 from soakproof.units import written
 
@@ -178,7 +178,7 @@ def _tell_beginning(kind: "Kind", target: "Target") -> None:
     """What is tried, and on what."""
     server = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}[target.kind]
     version = plain(target.version or "of unknown version", 60)
-    model = f"{plain(target.served_model, 80)}, {target.room}"
+    model = f"{plain(model_name(target.served_model), 80)}, {target.room}"
     lines = [f"target    {server} {version} at {target.base_url}: {model}"]
     lines += [f"{_HANG}note: {plain(remark, 300)}" for remark in target.remarks]
     about = described(type(kind.scenario)) or "(does not say what it is)"

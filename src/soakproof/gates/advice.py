@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from soakproof.gates.failing import told_failures
 from soakproof.gates.trial import Book, Trial
-from soakproof.plain import plain
+from soakproof.plain import listed
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.records import Failure
 
@@ -77,4 +77,5 @@ def _about_checks(trial: Trial, book: Book) -> Iterator[str]:
         yield "a known limit of this front is told as that, and counts as no failure"
     if "unknown" in outcomes and "fail" not in outcomes and all(e.outcome != "fail" for e in book.exchanges):
         reasons = Counter(check.reason for check in book.checks if check_outcome(check) == "unknown")
-        yield f"unknown is not passed: {plain(reasons.most_common(1)[0][0], 300)}"
+        told = [reason for reason, _ in reasons.most_common()]
+        yield f"unknown is not passed: {listed(told, 2, '; ', limit=300)}"

@@ -7,12 +7,13 @@ Statistics are in `soakproof.judge.statistics`.
 
 from soakproof.clock import NS
 from soakproof.context import nonces
+from soakproof.endings import how_ended
 from soakproof.failures import fault_of
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Adjudicator, Figure, Finding, Outcome
 from soakproof.judge.telling import counted, finding, ids, upper
 from soakproof.metrics import METRICS, Metric, measure, number
-from soakproof.plain import plain
+from soakproof.plain import listed, model_name, plain
 from soakproof.quantities import check_outcome
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
 
@@ -34,8 +35,11 @@ __all__ = [
     "counted",
     "fault_of",
     "finding",
+    "how_ended",
     "ids",
+    "listed",
     "measure",
+    "model_name",
     "nonces",
     "number",
     "plain",

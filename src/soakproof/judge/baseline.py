@@ -64,4 +64,6 @@ def _finding(outcome: Outcome, answer: str) -> Finding:
         question="Is there a baseline that this run can be compared with?",
         outcome=outcome,
         answer=answer,
+        limit="every field that must be the same is the same",
+        limit_source="policy",
     )

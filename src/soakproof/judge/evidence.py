@@ -78,6 +78,15 @@ class Evidence:
             found.setdefault(sample.source, []).append(sample)
         return {source: tuple(sorted(s, key=lambda x: x.due_ns)) for source, s in found.items()}
 
+    def saw(self, source: str) -> bool:
+        """Whether a source, or one of those that its name begins, had a value at any time."""
+        return any(
+            s.state == "value"
+            for name, all_of in self.samples.items()
+            if name == source or name.startswith(f"{source}:")
+            for s in all_of
+        )
+
     @cached_property
     def disagreements(self) -> tuple[Disagreement, ...]:
         """Where what the run wrote in one place is not what it wrote in another."""
@@ -87,6 +96,12 @@ class Evidence:
     def plan(self) -> Mapping[str, Any]:
         """The plan as resolved, from run.json."""
         return self.run.get("plan") or {}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Kinds of the plan that this run did not ask: by tags, or because it was short."""
+        names = self.plan.get("left_out")
+        return tuple(map(str, names)) if isinstance(names, (list, tuple)) else ()
 
     @property
     def target(self) -> Mapping[str, Any]:

@@ -93,6 +93,8 @@ class Verdict:
     raw: dict[str, Any] | None
     findings: tuple[Finding, ...]
     reconsidered: tuple[Reconsidered, ...] = ()
+    rests_on: str = ""  # how long a load, on what, how much, against what: one sentence
+    caveats: tuple[str, ...] = ()  # the main things that it says nothing of, in sentences
     not_proven: tuple[str, ...] = ()  # what the run does not prove, in sentences
     identity: dict[str, Any] = field(default_factory=dict)  # of the target, from run.json
     changed: tuple[dict[str, Any], ...] = ()  # fields that the baseline differs in: field, role, was, is

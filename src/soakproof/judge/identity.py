@@ -14,7 +14,7 @@ from typing import Any
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.rules import Role
-from soakproof.plain import plain
+from soakproof.plain import listed, plain
 
 Run = Mapping[str, Any]
 Reader = Callable[[Run], Any]
@@ -268,7 +268,7 @@ def _difference(name: str, way: str, was: Any, now: Any, before: Run, after: Run
     """
     if isinstance(was, Mapping) and isinstance(now, Mapping):
         names = sorted(str(k) for k in {*was, *now} if was.get(k) != now.get(k))
-        return f"{name}: {plain(', '.join(names[:5]))}{' and others' if len(names) > 5 else ''} differ"
+        return f"{name}: {listed(names, 5, limit=60)} differ"
     if way not in _OPAQUE:
         return f"{name}: {plain(now, 60)}, not {plain(was, 60)}"
     called = _NAMES.get(name, _first())

@@ -9,15 +9,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from soakproof.judge.baseline import set_beside
+from soakproof.judge.basis import caveats, rests_on
 from soakproof.judge.evidence import Evidence, touched
-from soakproof.judge.finding import Adjudicator, Finding, Outcome, Verdict, merge
+from soakproof.judge.finding import WORST_FIRST, Adjudicator, Finding, Outcome, Verdict, merge
 from soakproof.judge.identity import identity
 from soakproof.judge.notproven import not_proven
 from soakproof.judge.rawfindings import raw_findings
 from soakproof.judge.reconsider import entry_findings, reconsider
 from soakproof.judge.rules import Policy
 from soakproof.lines import defined_at, file_of, raised_at
-from soakproof.plain import plain
+from soakproof.plain import listed, plain
 
 
 def judge(
@@ -35,15 +36,16 @@ def judge(
     reconsidered = reconsider(
         policy.reconsider, evidence.raw, [f for found in own.values() for f in found], moment.date()
     )
+    weighed = [_weighed(f, policy) for found in own.values() for f in found]
     functional = "functional" in policy.rules and policy.rules["functional"].critical
     findings = (
         *raw_findings(
             evidence.raw, evidence.run, reconsidered, functional=functional, recovered=evidence.recovered
         ),
         *entry_findings(reconsidered, evidence.raw),
-        *_integrity(evidence),
+        *_integrity(evidence, weighed),
         *about_baseline,
-        *(_weighed(f, policy) for found in own.values() for f in found),
+        *weighed,
     )
     return Verdict(
         outcome=merge(f.outcome for f in findings if f.critical),
@@ -54,6 +56,8 @@ def judge(
         raw=dict(evidence.raw) if evidence.raw is not None else None,
         findings=findings,
         reconsidered=reconsidered,
+        rests_on=rests_on(evidence, baseline, usable),
+        caveats=tuple(caveats(evidence, usable)),
         not_proven=not_proven(evidence, usable),
         identity=identity(evidence),
         changed=comparison.changed,
@@ -72,7 +76,14 @@ def run_safely(
     except Exception as error:
         found.append(_raised(name, adjudicator, error))
     return tuple(found) or (
-        _remark(name, "no findings", "What did it find?", Outcome.INCONCLUSIVE, "It found nothing to judge."),
+        _remark(
+            name,
+            "no findings",
+            "What did it find?",
+            Outcome.INCONCLUSIVE,
+            "It found nothing to judge.",
+            "at least one finding",
+        ),
     )
 
 
@@ -89,13 +100,38 @@ def _weighed(finding: Finding, policy: Policy) -> Finding:
     return replace(finding, critical=finding.critical and policy.rules[finding.adjudicator].critical)
 
 
-def _integrity(evidence: Evidence) -> tuple[Finding, ...]:
-    """What no policy can leave out: evidence that is not what was sealed, or contradicts itself."""
+def _integrity(evidence: Evidence, said: Sequence[Finding]) -> tuple[Finding, ...]:
+    """What no policy can leave out: evidence that is not what was sealed, or contradicts itself.
+
+    ``said`` is what the policy's own adjudicators found: what they decide as gravely is not told twice.
+    """
     broken = [*evidence.seal_problems, *evidence.problems]
     if evidence.recovered:
         broken.append("a part of it was sealed after a crash: what was lost at its end is unknown")
     outcome = Outcome.ERROR if touched(evidence) else Outcome.INCONCLUSIVE
-    return (*_refused("seal", "Is the evidence as it was sealed?", outcome, broken), *_books(evidence))
+    told = [
+        *_refused("seal", "Is the evidence as it was sealed?", outcome, broken, "as it was sealed"),
+        *_books(evidence),
+    ]
+    return tuple(finding for finding in told if not _is_said(finding, evidence, said))
+
+
+def _is_said(finding: Finding, evidence: Evidence, said: Sequence[Finding]) -> bool:
+    """Whether the adjudicator ``evidence`` tells all that this remark does, as gravely, and decides."""
+    subjects = {"books"} if finding.adjudicator == "books" else set()
+    if finding.adjudicator == "seal":
+        subjects |= {"seal"} if evidence.seal_problems or evidence.recovered else set()
+        subjects |= {"lines"} if evidence.problems else set()
+    found = {
+        f.subject.partition(":")[0]
+        for f in said
+        if f.adjudicator == "evidence" and f.critical and _is_as_grave(f.outcome, finding.outcome)
+    }
+    return subjects <= found
+
+
+def _is_as_grave(outcome: Outcome, other: Outcome) -> bool:
+    return WORST_FIRST.index(outcome) <= WORST_FIRST.index(other)
 
 
 def _books(evidence: Evidence) -> Iterator[Finding]:
@@ -106,17 +142,26 @@ def _books(evidence: Evidence) -> Iterator[Finding]:
         answer = f"It could not be told: {type(error).__name__}: {plain(error, 300)}"
         yield replace(_remark("books", "evidence", question, Outcome.ERROR, answer), fault="ours")
     else:
-        yield from _refused("books", question, Outcome.INCONCLUSIVE, disagreements)
+        agreed = "what is written twice agrees"
+        yield from _refused("books", question, Outcome.INCONCLUSIVE, disagreements, agreed)
 
 
-def _refused(name: str, question: str, outcome: Outcome, problems: Sequence[str]) -> Iterator[Finding]:
+def _refused(
+    name: str, question: str, outcome: Outcome, problems: Sequence[str], limit: str
+) -> Iterator[Finding]:
     if problems:
-        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
-        answer = f"No: {'; '.join(problems[:3])}{more}."
-        yield _remark(name, "evidence", question, outcome, answer)
+        answer = f"No: {listed(problems, 3, '; ')}."
+        yield _remark(name, "evidence", question, outcome, answer, limit)
 
 
-def _remark(adjudicator: str, subject: str, question: str, outcome: Outcome, answer: str) -> Finding:
+def _remark(
+    adjudicator: str, subject: str, question: str, outcome: Outcome, answer: str, limit: str = ""
+) -> Finding:
     return Finding(
-        adjudicator=adjudicator, subject=subject, question=question, outcome=outcome, answer=answer
+        adjudicator=adjudicator,
+        subject=subject,
+        question=question,
+        outcome=outcome,
+        answer=answer,
+        limit=limit,
     )

@@ -8,7 +8,7 @@ from soakproof.judge.slotwork import planned_phase
 from soakproof.judge.statistics import INFERENCE_FROM
 from soakproof.judge.telling import length
 from soakproof.judge.trend import LEAK_FROM_S
-from soakproof.plain import plain
+from soakproof.plain import listed, model_name, plain
 
 _PHASES = {
     "queued": "while queued",
@@ -19,6 +19,7 @@ _PHASES = {
     "unstreamed": "without streaming",
 }
 _NEAR_FULL = 0.9
+KINDS_SHOWN = 20
 
 
 def not_proven(evidence: Evidence, baseline: Evidence | None) -> tuple[str, ...]:
@@ -39,8 +40,11 @@ def _scope(evidence: Evidence) -> Iterator[str]:
     target = evidence.target
     if target.get("testbed"):
         yield "The target was the embedded testbed with a very small model: no other server was tested."
-    model = plain(target.get("model_resolved") or target.get("model") or "unknown", 80)
+    model = plain(model_name(target.get("model_resolved") or target.get("model") or "unknown"), 80)
     yield f"One model ({model}) on one host was tested: no other model, profile or machine."
+    if evidence.left_out:
+        names = listed(evidence.left_out, KINDS_SHOWN)
+        yield f"Kinds of the plan that were left out, by --tags or its own [short], were not tested: {names}."
     if not any(e.route for e in evidence.exchanges):
         yield "No request went through a router: routers were not tested."
     if not _by_alias(evidence):
@@ -125,15 +129,7 @@ def _listed(words: list[str]) -> str:
 
 
 def _sources(evidence: Evidence) -> Iterator[str]:
-    def seen(source: str) -> bool:
-        return any(
-            s.state == "value"
-            for name, all_of in evidence.samples.items()
-            for s in all_of
-            if name == source or name.startswith(f"{source}:")
-        )
-
-    if not seen("kernel_log"):
+    if not evidence.saw("kernel_log"):
         yield "The kernel log could not be read: that no fault was seen there says nothing."
     else:
         yield "Some GPU hangs leave no line in the kernel log: a quiet log is not proof of a healthy GPU."
@@ -142,9 +138,9 @@ def _sources(evidence: Evidence) -> Iterator[str]:
         ("process", "the server's memory"),
         ("slots", "the slots"),
     ):
-        if not seen(source):
+        if not evidence.saw(source):
             yield f"Nothing was seen of {about}."
-    if not seen("amdgpu") and not seen("nvidia"):
+    if not evidence.saw("amdgpu") and not evidence.saw("nvidia"):
         yield "Nothing was seen of a GPU: its memory, clocks and temperature are unknown."
 
 

@@ -13,6 +13,7 @@ from soakproof.failures import fault_of
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.slotwork import seeds_of, sightings
 from soakproof.judge.telling import counted
+from soakproof.plain import listed
 from soakproof.quantities import check_outcome
 from soakproof.records import Check, Exchange, Sample
 
@@ -51,7 +52,7 @@ class Placement:
         found = Counter(self.slots[id] for id in ids if id in self.slots)
         if not found or len(set(self.slots.values())) < 2:
             return ""
-        places = ", ".join(f"{n} from slot {slot}" for slot, n in found.most_common(4))
+        places = listed([f"{n} from slot {slot}" for slot, n in found.most_common()], 4)
         return f"of {len(ids)} failures {found.total()} could be placed: {places}"
 
     def cluster(self) -> "Cluster | None":

@@ -6,7 +6,7 @@ from typing import Any
 from soakproof.judge.finding import Figure, Finding, Outcome, Reconsidered
 from soakproof.judge.telling import counted, ids
 from soakproof.metrics import number
-from soakproof.plain import plain
+from soakproof.plain import listed, plain
 
 RAW = "raw"
 _RECONSIDERED = {
@@ -90,7 +90,7 @@ def _unfailed(raw: Mapping[str, Any], found: list[Finding], reason: str) -> str:
     unmeasured = [f.subject for f in found if f.outcome is Outcome.INCONCLUSIVE]
     if unmeasured:
         told = f"{counted(len(unmeasured), 'threshold')} could not be measured"
-        return f"Nothing failed in the run, but {told}: {plain(', '.join(unmeasured))}."
+        return f"Nothing failed in the run, but {told}: {listed(unmeasured, 10)}."
     return "The run says that it failed, and names no failure."
 
 
@@ -163,7 +163,8 @@ def _told(told: Mapping[str, Any], entry: Reconsidered | None) -> str:
     if outcome is Outcome.INCONCLUSIVE:
         return f"It could not be judged: {reason or 'no reason is told'}."
     count = f": {counted(failed, 'failure')}" if failed else ""
-    return f"It failed{count}{f' ({reason})' if reason else ''}." + (
+    seen = _seen(told).replace(":", ";", 1) if count else _seen(told)
+    return f"It failed{count}{seen}{f' ({reason})' if reason else ''}." + (
         f" The failure stands; {_RECONSIDERED[entry.applied]}." if entry else ""
     )
 
@@ -184,6 +185,8 @@ def _outcome(outcome: Outcome, answer: str, *, critical: bool = True, fault: str
         question="What did the run say of itself?",
         outcome=outcome,
         answer=answer,
+        limit="clean",
+        limit_source="plan",
         critical=critical,
         fault=fault,
     )

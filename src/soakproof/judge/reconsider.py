@@ -102,6 +102,7 @@ def _finding(result: Reconsidered, *, needed: bool) -> Finding:
         question=f"Does the policy overrule the raw threshold {result.threshold}?",
         outcome=Outcome.PASS if passed else Outcome.INCONCLUSIVE,
         answer=_granted(result) if result.applied else f"No: {result.why_not}.",
+        limit=f"until {result.expires}, while {', '.join(result.requires)} pass",
         limit_source="policy",
         critical=needed and not result.applied,
     )

@@ -30,7 +30,7 @@ from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError,
 from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, refuse_unseen, wishes
 from soakproof.load.ending import recover_command
 from soakproof.load.interrupt import hangup_as_sigterm, sigterm_as_well, to_main_greenlet
-from soakproof.load.progress import say
+from soakproof.load.progress import left_out_lines, say
 from soakproof.load.rig import prepare
 from soakproof.load.session import Session
 from soakproof.load.users import SoakUser, make_tasks
@@ -277,7 +277,11 @@ def _outcome(session: Session) -> list[str]:
     run = f"run {path}"
     if not session.sealed:
         return [run, f"it is not sealed: {recover_command(path)}"]
-    told = [*(summary_lines(session.raw) if session.raw else []), *session.losses]
+    told = [
+        *(summary_lines(session.raw) if session.raw else []),
+        *left_out_lines(session.plan.left_out),
+        *session.losses,
+    ]
     return [*told, run, f"judge it: soakproof adjudicate {typed(path)}"]
 
 

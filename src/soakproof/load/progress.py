@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from typing import TextIO
 
 from soakproof.load.transport import Sweeper
@@ -39,3 +40,8 @@ def progress_line(elapsed_s: float, counts: Counter[str], sweeper: Sweeper) -> s
         f"checks: {counts['check pass']} passed, {counts['check fail']} failed, "
         f"{counts['check unknown']} unknown{limits}"
     )
+
+
+def left_out_lines(kinds: Sequence[str]) -> list[str]:
+    """That a part of the plan was not asked, where that is so."""
+    return [f"  not asked, by --tags or the plan's own [short]: {', '.join(kinds)}"] if kinds else []

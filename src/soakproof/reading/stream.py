@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from soakproof.plain import listed
 from soakproof.reading.answer import Answer
 from soakproof.reading.ending import Fault, said
 from soakproof.reading.lenient import parse
@@ -200,7 +201,7 @@ class EventStream:
         for name, value in event.fields.items():
             if name.startswith("{"):
                 self._unframed_json(f"{name}:{value}")
-        self._notes.add("unknown_fields", ", ".join(list(event.fields)[:4]))
+        self._notes.add("unknown_fields", listed(list(event.fields), 4))
         if event.data:
             return False
         if self._events == 1:  # plain text in place of a stream

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from soakproof.clock import NS
+from soakproof.endings import how_ended
 from soakproof.judge.evidence import Evidence, last_seen
 from soakproof.judge.telling import counted
 from soakproof.records import Sample
@@ -45,8 +46,7 @@ def _requests(evidence: Evidence) -> str:
 
 
 def _load(evidence: Evidence) -> str:
-    ended = evidence.run.get("ended") or {}
-    how = f"ended by {ended['why']}" if ended.get("why") else "how it ended is not known"
+    how = how_ended(evidence.run.get("ended")) or "how it ended is not known"
     if evidence.duration is None:
         return f"How long the load lasted is not known; {how}."
     return f"The load lasted {evidence.duration:,.2f} s; {how}."

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from soakproof.endings import how_ended
 from soakproof.judge.finding import Outcome, Reconsidered, Verdict
 from soakproof.judge.rawfindings import failed_beside, failed_of, failures_of, outcome_of, thresholds
 from soakproof.judge.telling import counted
@@ -128,7 +129,5 @@ def _exchanges(exchanges: Any) -> str:
 
 
 def _ended(ended: Any) -> str:
-    if not isinstance(ended, Mapping):
-        return "how it ended is not known"
-    reason = f" ({ended['reason']})" if ended.get("reason") else ""
-    return f"ended by {ended.get('why', 'an unknown cause')}{reason}"
+    reason = f" ({ended['reason']})" if isinstance(ended, Mapping) and ended.get("reason") else ""
+    return f"{how_ended(ended) or 'how it ended is not known'}{reason}"

@@ -87,7 +87,8 @@ def refuse_residents() -> None:
     there = residents()
     if there:
         lines = [f"  pid {process.pid}: {_shown(command) or process.name}" for process, command in there]
-        listed = "\n".join(lines[:_LISTED])
+        more = [f"  and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
+        listed = "\n".join([*lines[:_LISTED], *more])
         raise RefusedError(f"another backend is resident, so nothing is launched\n{listed}\n  end it first")
 
 

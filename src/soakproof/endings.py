@@ -1,0 +1,21 @@
+"""How a load ended, in words for every place that tells it. Pure; no I/O."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from soakproof.plain import plain
+
+EARLY = ("interrupt", "stopped")  # somebody ended it before its time
+_WORDS = {
+    "time": "its time was up",
+    "interrupt": "it was interrupted before its time was up",
+    "stopped": "it was stopped before its time was up",
+    "guard": "the guard ended it before its time was up",
+    "error": "it could not be carried out",
+}
+
+
+def how_ended(ended: Any) -> str:
+    """Of ``{why, reason}`` as run.json and raw.json have it, without the reason; "" where nothing is told."""
+    why = ended.get("why") if isinstance(ended, Mapping) else None
+    return _WORDS.get(str(why), f"ended by {plain(why, 40)}") if why else ""
