@@ -7,13 +7,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from pages import DOCS, ROOT, blocks
+from pages import DOCS, PAGES, ROOT, blocks
 from reader import Reader
 
 from soakproof.testbed.launch import Testbed
 
-PAGES = ("tutorial", "scenarios", "adjudicators", "lemonade", "verdicts")
-FOLLOWED = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in PAGES)]
+NAMES = ("tutorial", "scenarios", "adjudicators", "lemonade", "verdicts", "plants")
+FOLLOWED = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in NAMES)]
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +96,7 @@ def test_the_pid_that_is_to_be_killed_is_where_it_says(reader: Reader) -> None:
 
 
 def test_an_unseen_mark_would_not_go_unnoticed() -> None:
+    assert {page for page in PAGES if any(block.mark for block in blocks(page))} == set(FOLLOWED)
     marks = {block.mark for page in FOLLOWED for block in blocks(page) if block.mark}
     wrong = [mark for mark in marks if not mark.startswith("file: ") and not mark.startswith("test")]
     assert not wrong
