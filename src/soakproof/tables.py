@@ -10,6 +10,7 @@ from textwrap import wrap
 from tabulate import tabulate
 
 _COLOUR = re.compile(r"\x1b\[\d+m")
+_MEETING = re.compile(r"(?<=[-_./:])")  # where the parts of a name meet
 _GAP = 2  # between two columns
 _LEAST = 8  # a column of texts is not folded below this
 
@@ -59,7 +60,25 @@ def _folded(text: str, width: int) -> str:
     """The text on lines of at most ``width``; one that fits keeps its colour and its own lines."""
     if _length(text) <= width:
         return text
-    return "\n".join(line for part in text.split("\n") for line in wrap(part, width, break_on_hyphens=False))
+    parts = (_parted(part, width) for part in text.split("\n"))
+    return "\n".join(line for part in parts for line in wrap(part, width, break_on_hyphens=False))
+
+
+def _parted(text: str, width: int) -> str:
+    """The text with each word that is wider than a line cut where parts of a name meet, at ``-_./:``.
+
+    A space stands at each cut; two neighbouring pieces never fit on one line, so none of them is seen.
+    """
+    return " ".join(_pieces(word, width) if len(word) > width else word for word in text.split(" "))
+
+
+def _pieces(word: str, width: int) -> str:
+    lines = [""]
+    for part in _MEETING.split(word):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return " ".join(lines)
 
 
 def _length(text: str) -> int:

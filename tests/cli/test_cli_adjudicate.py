@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_said import Command
-from judging import check, exchange
+from judging import check, exchange, iteration
 from rundirs import begun, judgeable, orphaned
 
 from soakproof.run import seal_run
@@ -255,3 +255,28 @@ def test_a_run_sealed_anew_after_a_change_is_seen_by_its_seal_alone(
     said = soakproof("adjudicate", "latest", "--policy", "pass")
     assert said.code == 64
     assert "evidence/load/checks.jsonl: changed" in said.err
+
+
+def test_passes_are_counted_unless_all_are_asked_for(soakproof: Command, a_run: Path, policies: Path) -> None:
+    few, every = (soakproof("adjudicate", "latest", "--policy", "pass", *more) for more in ([], ["--all"]))
+    assert "PASS, by adjudicator (--all shows each finding):" in few.out
+    assert "PASS, by adjudicator" not in every.out
+    assert "The run itself found nothing wrong." not in few.out
+    assert "The run itself found nothing wrong." in every.out
+    assert "The run itself found nothing wrong." in soakproof("report", "latest", "--all").out
+    for said in (few, every):
+        assert "\nIt rests on " in said.out
+
+
+def test_a_run_that_left_out_kinds_says_so_beside_its_verdict(
+    soakproof: Command, here: Path, policies: Path
+) -> None:
+    plan = {"left_out": ["isolation", "cache_pair"]}
+    run = judgeable(here / "runs", exchange("load-1"), iteration(), plan=plan)
+    said = soakproof("adjudicate", "latest", "--policy", "pass")
+    assert "verdict: PASS" in said.out
+    assert "- Kinds of the plan that were not asked: isolation, cache_pair." in said.out
+    said = soakproof("adjudicate", "latest")
+    assert "kinds left out" in said.out
+    head = (run / "verdicts" / "1-pass" / "report.md").read_text().partition("## Raw outcome")[0]
+    assert "- Kinds of the plan that were not asked: isolation, cache_pair." in head

@@ -57,6 +57,14 @@ def run() -> Evidence:
         iteration("plain", 1, at=20, took=3),
         sample("memory", 0, state="denied", reason=ALL),
         trace("slots", 40, busy=lambda t: int(5 < t < 9), total=2),
+        event(
+            "watch_ended",
+            40.0,
+            reason=ALL,
+            ticks_due=ALL,
+            ticks_had=[ALL],
+            sources={ALL: {"due": ALL}, "x": ALL},
+        ),
         event("restart", 15.5, role=ALL, was_pid=1, is_pid=2),
         event("fault_started", 14.0, fault="kill_backend"),
         kernel(ALL, 15.0, severity="fatal", fault_class="ring_timeout", incident=1),
@@ -126,6 +134,8 @@ def verdict(**more: Any) -> Verdict:
                 threshold=ALL, applied=False, reason=ALL, who=ALL, expires=ALL, requires=(ALL,), why_not=ALL
             ),
         ),
+        "rests_on": ALL,
+        "caveats": (ALL,) * 7,
         "not_proven": (ALL,),
         "identity": {ALL: ALL},
         "changed": ({"field": ALL, "role": ALL, "was": ALL, "is": [ALL]},),

@@ -203,3 +203,20 @@ def test_a_finding_that_cannot_decide_says_so_beside_its_badge(page: str) -> Non
     assert "prose-rate" in beside
     assert ">cannot decide</span>" in beside
     assert page.count('<article class="finding beside">') == 1
+
+
+def test_the_first_screen_says_what_the_verdict_rests_on(page: str) -> None:
+    head = page[page.index("<header>") : page.index('<nav aria-label="Sections">')]
+    panel = head[head.index('id="verdict-outcome"') :]
+    assert "It rests on 30 min of load on Lemonade" in panel
+    assert "<li>30 min can neither prove nor exclude a leak.</li>" in panel
+    assert '<a href="#not-proven">What this run does not prove</a>: 2 points.' in panel
+    assert "Half an hour" not in head
+
+
+def test_the_first_screen_names_a_few_failures_and_counts_the_others() -> None:
+    raw = {**founding.raw(), "checks": {f"c{n:02d}": {"fail": 1} for n in range(30)}}
+    page = render_html(founding.verdict(raw=raw), founding.run())
+    head, _, rest = page.partition("<nav ")
+    assert "threshold prose-rate; 1 x c00; 1 x c01; 1 x c02; and 27 more." in head
+    assert "<li>1 x c29</li>" in rest

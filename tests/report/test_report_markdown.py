@@ -47,13 +47,13 @@ def test_hostile_text_makes_no_markup() -> None:
     text = render_markdown(hostile.verdict(), hostile.run())
     page = parser.render(text).replace("<!-- -->", "")
     assert set(re.findall(r"<(\w+)", page)) <= {
-        "h1", "h2", "h3", "p", "strong", "em", "ul", "li", "code", "pre", "img", "br",
+        "h1", "h2", "h3", "p", "strong", "em", "ul", "li", "code", "pre", "img", "br", "a",
         "table", "thead", "tbody", "tr", "th", "td",
     }  # fmt: skip
     assert set(re.findall(r'<img src="([^"]*)"', page)) == {
         f"figures/{n}.svg" for n in ("resources", "generation", "first-token", "activity")
     }
-    assert "<a " not in page
+    assert set(re.findall(r"<a [^>]*>", page)) == {'<a href="#what-this-run-does-not-prove">'}
     assert page.count("<h1>") == 1
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
 
@@ -64,3 +64,21 @@ def test_a_run_of_nothing_has_a_report() -> None:
     )
     assert "**Raw outcome: UNKNOWN**" in text
     assert "No source was sampled" in text
+
+
+def test_what_it_rests_on_stands_before_everything_else() -> None:
+    text = render_markdown(founding.verdict(), founding.run(), founding.baseline())
+    head = text.partition("## Raw outcome")[0]
+    assert "It rests on 30 min of load on Lemonade" in head
+    assert "- 30 min can neither prove nor exclude a leak." in head
+    assert "- [What this run does not prove](#what-this-run-does-not-prove): 2 points." in head
+    assert "\n## What this run does not prove\n" in text
+
+
+def test_a_plans_title_claims_no_duration_in_the_head() -> None:
+    """It tells what the plan is for; how long this run was and the plan is stand side by side."""
+    plan = {**founding.run().plan, "duration_s": 120.0, "source": 'duration = "30m"'}
+    run = evidence(duration=121.0, plan=plan)
+    head = render_markdown(founding.verdict(), run).partition("## Raw outcome")[0]
+    assert "Half an hour" not in head
+    assert "Load: 2 min; the plan has 30 min" in head

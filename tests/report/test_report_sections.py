@@ -1,5 +1,7 @@
 """What a report says: the raw outcome as it was, what overruled it, findings in order, tables of the run."""
 
+from dataclasses import replace
+
 import founding_report as founding
 import pytest
 from judging import check, event, evidence, exchange, iteration, opened, sample, trace
@@ -10,19 +12,23 @@ from soakproof.records import Failure
 from soakproof.report import render_html, render_markdown, terminal_table
 from soakproof.report.bounds import MemoryBounds, memory_bounds
 from soakproof.report.coverage import coverage_table, evidence_lines
-from soakproof.report.excerpts import excerpts
+from soakproof.report.excerpts import CHECKS, excerpts, left_out
 from soakproof.report.identity import changed_table, fields_table, identity_tables, versions_table
 from soakproof.report.raw import raw_section
+from soakproof.report.schedule import schedule_table, watch_line
 from soakproof.report.traffic import checks_table, compared_table, kinds, traffic_table
 from soakproof.report.verdicts import (
+    exchanges,
     figure_row,
     groups,
     is_plain,
     meta,
     not_comparable,
     overruled,
+    passes,
     ranked,
     sentence,
+    with_limit,
 )
 
 
@@ -379,11 +385,84 @@ def test_evidence_lines_tell_seals_nodes_and_the_watchs_account() -> None:
     ended = event("watch_ended", 60, ticks_due=60, ticks_had=59, reason="")
     told = evidence_lines(evidence(exchange(), ended))
     assert told[0] == "Sealed by the run itself, and unchanged since."
-    assert told[-1] == "The watch's own account: ticks due 60, ticks had 59."
+    assert told[-1] == "The watch ended in good order (no reason told)."
     assert evidence_lines(evidence(recovered=True))[0].startswith("Sealed after a crash")
     broken = evidence_lines(evidence(seal_problems=tuple("abcdefghijkl"), problems=("line 3 is torn",)))
     assert broken[0] == "NOT as it was sealed: a; b; c; d; e; f; g; h; i; j; and 2 more."
     assert "Not readable: line 3 is torn." in broken
+
+
+def test_the_watchs_account_is_a_table_of_what_it_means() -> None:
+    figures = {"due": 60, "had": 59, "missed": 1, "late_max_ms": 12.5}
+    ended = event(
+        "watch_ended",
+        60,
+        reason="stop",
+        ticks_due=60,
+        ticks_had=60,
+        ticks_missed=0,
+        late_max_ms=3.0,
+        sources={"slots": figures, "memory": {"due": 5}, "odd": "?"},
+        states={"memory": {"value": 60}},
+        incidents=1,
+        kernel_lines_not_kept=2,
+    )
+    table = schedule_table(evidence(ended))
+    assert table.rows == (
+        ("the watch itself", "60", "60", "0", "3"),
+        ("memory", "5", "unknown", "unknown", "unknown"),
+        ("odd", "unknown", "unknown", "unknown", "unknown"),
+        ("slots", "60", "59", "1", "12.50"),
+    )
+    assert watch_line(evidence(ended)) == (
+        "The watch ended in good order (stop); 1 incident in the kernel's log; "
+        "2 lines of that log beyond what it keeps."
+    )
+    for told in (render_markdown, render_html):
+        shown = told(founding.verdict(), evidence(ended))
+        assert "{'" not in shown
+        assert "due&#39;" not in shown
+
+
+def test_without_the_watchs_last_word_there_is_no_table() -> None:
+    assert not schedule_table(evidence()).rows
+    assert watch_line(evidence()) == schedule_table(evidence()).empty
+
+
+def test_failing_checks_that_are_not_shown_are_counted() -> None:
+    """Thirty-nine failures of nine checks: three of each are shown, and the rest is not passed over."""
+    failed = [check(f"c{n % 9}", "fail", iteration=n, exchanges=(f"x{n}",)) for n in range(39)]
+    assert len(excerpts(evidence(failed))) == 27
+    told = left_out(evidence(failed))
+    assert told.startswith("12 more failures not shown: 2 of c0, 2 of c1, 2 of c2, 1 of c3, ")
+    assert told in render_markdown(founding.verdict(), evidence(failed))
+    assert told in render_html(founding.verdict(), evidence(failed))
+    assert left_out(evidence(failed[:27])) == ""
+    many = [check(f"c{n}", "fail", iteration=n) for n in range(CHECKS + 5)]
+    assert left_out(evidence(many)) == "5 more failures not shown: 5 of 5 other checks."
+
+
+def test_a_finding_that_names_as_many_exchanges_as_it_may_says_that_they_are_the_first() -> None:
+    def named(n: int) -> str:
+        return exchanges(founding.finding("a", "b", "c", exchanges=tuple(f"x{i}" for i in range(n))))
+
+    assert [named(1), named(19), named(20)] == ["1 exchange", "19 exchanges", "the first 20 exchanges"]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.ERROR])
+def test_what_is_no_pass_is_told_with_its_limit(outcome: Outcome) -> None:
+    found = founding.finding(
+        "growth", "backend", "Grew by 113 MiB.", outcome, limit="512 MiB of growth", limit_source="policy"
+    )
+    assert with_limit(found) == "Grew by 113 MiB. Limit: 512 MiB of growth (from policy)."
+    assert with_limit(replace(found, limit="")) == found.answer
+    assert with_limit(replace(found, outcome=Outcome.PASS)) == found.answer
+
+
+def test_passes_are_counted_by_adjudicator() -> None:
+    found = [founding.finding("a", str(n), ".", critical=n > 1) for n in range(5)]
+    found += [founding.finding("b", "x", ".", Outcome.FAIL), founding.finding("c", "x", ".", critical=False)]
+    assert list(passes(found)) == ["a: 3 PASS, 2 (PASS)", "c: 1 (PASS)"]
 
 
 def test_memory_bounds_are_read_from_the_findings() -> None:

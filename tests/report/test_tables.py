@@ -1,5 +1,6 @@
 """Tables and paragraphs that stay within a terminal."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,3 +43,24 @@ def test_a_paragraph_keeps_every_word(text: str, width: int) -> None:
     shown = paragraph(text, width, "    ")
     assert widest(shown) <= width
     assert "".join(shown.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "lines"),
+    [
+        ("lookup-first-token", 16, ["lookup-first-", "token"]),
+        ("process:backend fds", 10, ["process:", "backend", "fds"]),
+        ("lookup-first-token", 18, ["lookup-first-token"]),
+        ("unbreakable", 8, ["unbreaka", "ble"]),
+        ("a fine-grained word", 8, ["a fine-", "grained", "word"]),
+    ],
+)
+def test_a_long_name_is_broken_where_its_parts_meet(name: str, width: int, lines: list[str]) -> None:
+    shown = fitted(("what",), [(name,)], width, most={"what": width})
+    assert shown.splitlines()[2:] == lines
+
+
+@given(st.text(st.sampled_from("ab-/:"), max_size=80), st.integers(8, 40))
+def test_no_character_of_a_name_is_lost_or_added_where_it_is_broken(name: str, width: int) -> None:
+    shown = fitted(("what",), [(name,)], width)
+    assert "".join(shown.splitlines()[2:]).replace(" ", "") == name

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from soakproof.cli.options import filled, runs_option
+from soakproof.cli.options import all_option, filled, runs_option
 from soakproof.cli.output import colour, say, say_coloured, width, working
 from soakproof.cli.reading import sealed_run
 
@@ -26,9 +26,12 @@ from soakproof.cli.reading import sealed_run
     callback=filled,
     help="A policy of adjudicators/ by its name, or a file.",
 )
+@all_option
 @runs_option
 @click.option("--today", type=click.DateTime(["%Y-%m-%d"]), hidden=True)
-def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: datetime | None) -> int:
+def adjudicate(
+    run: str, baseline: str | None, policy: str, every: bool, runs: Path, today: datetime | None
+) -> int:
     """Judge a run by a policy. The run's own raw outcome is printed first, and never changes.
 
     RUN is a run directory, its name, a part of the name that only one run has (as the four hex digits at its
@@ -39,6 +42,9 @@ def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: d
       soakproof adjudicate latest
       soakproof adjudicate latest --baseline EARLIER_RUN --policy release
       soakproof adjudicate RUN --policy adjudicators/mine.toml
+
+    Findings that failed, or that could not tell, are shown first and in full, each with its limit; those that
+    are PASS are counted by adjudicator, unless --all is given. `soakproof report RUN --all` shows them later.
 
     The run's seals are verified first: what was changed since the run is no evidence. Each judgement is a new
     numbered folder in the run's verdicts/; no byte of the evidence, or of an earlier verdict, is changed. A
@@ -59,6 +65,6 @@ def adjudicate(run: str, baseline: str | None, policy: str, runs: Path, today: d
         verdict, evidence = judge_loaded(judged, before, policy, Catalog(Path.cwd()), now)
     with working("writing the report"):
         entry = report.write(judged.path, verdict, evidence, evidence_of(before) if before else None)
-    say_coloured(report.terminal_table(verdict, width=width(), colour=colour()))
+    say_coloured(report.terminal_table(verdict, width=width(), colour=colour(), every=every))
     say(f"\nreport: {entry / 'report.html'}")
     return EXIT_CODES[verdict.outcome]

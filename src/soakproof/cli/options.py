@@ -33,6 +33,15 @@ def runs_option(function: F) -> F:
     )(function)
 
 
+def all_option(function: F) -> F:
+    return click.option(
+        "--all",
+        "every",
+        is_flag=True,
+        help="Show each finding, also those that are PASS; else they are counted.",
+    )(function)
+
+
 def target_options(function: F) -> F:
     """--host, --model and --api-key."""
     for option in (

@@ -9,7 +9,7 @@ import click
 import msgspec
 import orjson
 
-from soakproof.cli.options import runs_option
+from soakproof.cli.options import all_option, runs_option
 from soakproof.cli.output import colour, say, say_coloured, width, working
 from soakproof.cli.reading import refuse_guard, sealed_run
 from soakproof.errors import EXIT_OK, UsageError
@@ -33,14 +33,16 @@ from soakproof.run import (
 @click.argument("run", metavar="RUN")
 @click.option("--verdict", "number", type=int, metavar="N", help="Which of the run's verdicts; the newest.")
 @click.option("--again", is_flag=True, help="Make report.md, report.html, junit.xml and the figures again.")
+@all_option
 @runs_option
-def report(run: str, number: int | None, again: bool, runs: Path) -> int:
+def report(run: str, number: int | None, again: bool, every: bool, runs: Path) -> int:
     """Show a verdict of a run and where its reports are. Nothing is judged: the verdict stays what it is. One
     that is not as it was written is not shown.
 
     \b
     Examples:
       soakproof report latest
+      soakproof report latest --all       each finding, also those that are PASS
       soakproof report latest --verdict 1
       soakproof report latest --again     after an update that draws better ones
     """
@@ -57,7 +59,7 @@ def report(run: str, number: int | None, again: bool, runs: Path) -> int:
     if again:
         with working("making the reports again"):
             _make_again(runs, path, entry, verdict)
-    say_coloured(terminal_table(verdict, width=width(), colour=colour()))
+    say_coloured(terminal_table(verdict, width=width(), colour=colour(), every=every))
     for file in sorted(p for p in entry.path.rglob("*") if p.is_file() and p.name != SEAL):
         say(f"  {file}")
     return EXIT_OK

@@ -10,12 +10,13 @@ from soakproof.judge.evidence import Evidence, last_seen
 from soakproof.judge.telling import counted
 from soakproof.records import Sample
 from soakproof.report.page import Column, Table
+from soakproof.report.schedule import watch_line
 
 _PROBLEMS = 10
 
 
 def evidence_lines(evidence: Evidence) -> tuple[str, ...]:
-    """The state of the seals, the nodes, unreadable lines, unclosed requests and the watch's own account."""
+    """The state of the seals, the nodes, unreadable lines, unclosed requests, and how the watch ended."""
     lines = [_seal(evidence)]
     lines.append(f"Nodes: {', '.join(evidence.nodes) or 'none'}; {len(evidence.records):,} records.")
     lines += [f"Not readable: {problem}." for problem in evidence.problems[:_PROBLEMS]]
@@ -23,7 +24,7 @@ def evidence_lines(evidence: Evidence) -> tuple[str, ...]:
         lines.append(f"And {len(evidence.problems) - _PROBLEMS:,} more that are not readable.")
     lines.append(_requests(evidence))
     lines.append(_load(evidence))
-    return (*lines, *_watch(evidence))
+    return (*lines, watch_line(evidence))
 
 
 def _seal(evidence: Evidence) -> str:
@@ -50,15 +51,6 @@ def _load(evidence: Evidence) -> str:
     if evidence.duration is None:
         return f"How long the load lasted is not known; {how}."
     return f"The load lasted {evidence.duration:,.2f} s; {how}."
-
-
-def _watch(evidence: Evidence) -> list[str]:
-    ends = [e for e in evidence.events if e.what == "watch_ended"]
-    if not ends:
-        return ["The watch left no account of its own schedule."]
-    told = ends[-1].details
-    parts = [f"{name.replace('_', ' ')} {told[name]}" for name in told if told[name] not in (None, "")]
-    return [f"The watch's own account: {', '.join(parts) or 'empty'}."]
 
 
 def coverage_table(evidence: Evidence) -> Table:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.telling import counted
+from soakproof.plain import listed
 from soakproof.quantities import check_outcome
 from soakproof.records import Check, Exchange
 from soakproof.report.page import Excerpt
@@ -23,6 +25,22 @@ def excerpts(evidence: Evidence) -> tuple[Excerpt, ...]:
     for checks in list(failed.values())[:CHECKS]:
         found += [_excerpt(check, id, by_id.get(id)) for check, id in _first(checks)]
     return tuple(found)
+
+
+def left_out(evidence: Evidence) -> str:
+    """What of the failing checks `excerpts` does not show, in a sentence; empty where it shows all."""
+    failed: dict[str, int] = {}
+    for check in evidence.checks:
+        if check_outcome(check) == "fail":
+            failed[check.name] = failed.get(check.name, 0) + 1
+    more = {name: n - EACH for name, n in list(failed.items())[:CHECKS] if n > EACH}
+    others = list(failed.values())[CHECKS:]
+    told = [f"{n:,} of {name}" for name, n in more.items()]
+    told += [f"{sum(others):,} of {len(others):,} other checks"] if others else []
+    if not told:
+        return ""
+    many = sum(more.values()) + sum(others)
+    return f"{counted(many, 'more failure')} not shown: {listed(told, CHECKS)}."
 
 
 def _first(checks: list[Check]) -> Iterator[tuple[Check, str]]:

@@ -6,12 +6,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from soakproof.plain import visible
+from soakproof.plain import listed, visible
 from soakproof.report.page import Page
-from soakproof.report.verdicts import figure_row, is_plain, meta
+from soakproof.report.verdicts import exchanges, figure_row, is_plain, meta
 from soakproof.report.visible import bounded
 
 _LONGEST = 4000  # characters of one text
+_FEW = 4  # failures that the first screen names
 _GLYPHS = {"pass": "✓", "fail": "✕", "error": "!", "inconclusive": "?"}
 _CLASSES = {  # every outcome's word to one of the four looks
     "PASS": "pass",
@@ -39,6 +40,8 @@ def _environment() -> Environment:
     made.filters["glyph"] = lambda outcome: _GLYPHS[look(outcome)]
     made.filters["figure_row"] = figure_row
     made.filters["meta"] = meta
+    made.filters["exchanges"] = exchanges
+    made.filters["first_few"] = lambda texts: listed(texts, _FEW, "; ")
     made.tests["plain"] = is_plain
     made.filters["drawn"] = _drawn
     return made

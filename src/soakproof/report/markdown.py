@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from soakproof.judge.finding import Finding, Reconsidered
+from soakproof.judge.telling import counted
 from soakproof.report.page import Excerpt, Group, Page, RawFailures, Style, Table
-from soakproof.report.verdicts import figure_row, is_plain, meta
+from soakproof.report.verdicts import exchanges, figure_row, is_plain, meta
 from soakproof.report.visible import markdown, markdown_block, markdown_code
 
 _FIGURE_HEADS = ("Figure", "Value", "n", "Baseline", "Note")
@@ -18,7 +19,8 @@ def to_markdown(page: Page) -> str:
 def _lines(page: Page) -> Iterator[str]:
     yield from (f"# Soak of {markdown(page.run)}", "")
     yield f"**Raw outcome: {markdown(page.raw.outcome)}** · **Verdict: {page.verdict}**"
-    yield from ("", *(f"- {name}: {markdown(text)}" for name, text in page.facts))
+    yield from _basis(page)
+    yield from ("", " · ".join(f"{name}: {markdown(text)}" for name, text in page.facts))
     yield from _raw(page)
     yield from _overruled(page)
     yield from ("", "## Verdict", "", f"**{page.verdict}**: {markdown(page.sentence)}")
@@ -27,6 +29,7 @@ def _lines(page: Page) -> Iterator[str]:
         yield from _group(group)
     yield from _section("Checks", page.checks)
     yield from _excerpts(page.excerpts)
+    yield from (("", markdown(page.excerpts_left_out)) if page.excerpts_left_out else ())
     yield from _section("Traffic", page.traffic)
     yield from ("", "## Figures")
     for drawing in page.drawings:
@@ -38,10 +41,20 @@ def _lines(page: Page) -> Iterator[str]:
     for title, table in page.identity:
         yield from ("", f"### {title}", "", *_table(table))
     yield from ("", "## Evidence", "", *(f"- {markdown(told)}" for told in page.evidence), "")
-    yield from _table(page.coverage)
+    yield from ("### Coverage of each source", "", *_table(page.coverage))
+    yield from ("", "### The watch's own schedule", "", *_table(page.schedule))
     yield from ("", "## What this run does not prove", "")
     yield from (f"- {markdown(told)}" for told in page.not_proven or ("Nothing was said of it.",))
     yield from _section("Versions", page.versions)
+
+
+def _basis(page: Page) -> Iterator[str]:
+    """What the verdict rests on and says nothing of, before anything else."""
+    if page.rests_on:
+        yield from ("", f"It rests on {markdown(page.rests_on)}")
+    points = len(page.not_proven)
+    yield from ("", *(f"- {markdown(told)}" for told in page.caveats))
+    yield f"- [What this run does not prove](#what-this-run-does-not-prove): {counted(points, 'point')}."
 
 
 def _raw(page: Page) -> Iterator[str]:
@@ -97,9 +110,15 @@ def _finding(finding: Finding, question: str) -> Iterator[str]:
         yield from ("", *_rows(_FIGURE_HEADS, ("text", "number", "number", "number", "text"), rows))
     notes = [f"{markdown(name)}: {markdown(text)}" for name, text in meta(finding)]
     if finding.exchanges:
-        notes.append(f"Exchanges: {', '.join(markdown_code(id) for id in finding.exchanges)}")
+        notes.append(
+            f"{_capital(exchanges(finding))}: {', '.join(markdown_code(id) for id in finding.exchanges)}"
+        )
     if notes:
         yield from ("", *(f"- {note}" for note in notes))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _excerpts(excerpts: Iterable[Excerpt]) -> Iterator[str]:

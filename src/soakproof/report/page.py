@@ -111,9 +111,12 @@ class Page:
     overruled: str  # one sentence on what overruled the raw outcome
     verdict: Outcome
     sentence: str
+    rests_on: str  # one sentence, "" where an older program did not tell
+    caveats: tuple[str, ...]  # the main things that the verdict says nothing of
     groups: tuple[Group, ...]
     checks: Table
     excerpts: tuple[Excerpt, ...]
+    excerpts_left_out: str  # what of the failing checks is not shown, in a sentence
     traffic: Table
     drawings: tuple[Drawing, ...]
     baseline: str | None
@@ -121,6 +124,7 @@ class Page:
     compared: Table
     identity: tuple[tuple[str, Table], ...]
     evidence: tuple[str, ...]
+    schedule: Table  # of the watch
     coverage: Table
     not_proven: tuple[str, ...]
     versions: Table

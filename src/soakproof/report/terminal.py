@@ -1,23 +1,26 @@
 """A verdict as a table for a terminal: bounded in width, with nothing in it that could drive the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from soakproof.judge.finding import Finding, Outcome, Verdict
+from soakproof.judge.telling import counted
 from soakproof.report.raw import raw_section
-from soakproof.report.verdicts import overruled, ranked, sentence
+from soakproof.report.verdicts import overruled, passes, ranked, sentence, with_limit
 from soakproof.report.visible import line
 from soakproof.tables import fitted, paragraph
 
 _COLOURS = {"PASS": 32, "CLEAN": 32, "FAIL": 31, "FAILED": 31, "ERROR": 35, "INCONCLUSIVE": 33}
-_MOST = {"adjudicator": 16, "subject": 28, "finding": 24, "threshold": 16, "n": 9, "failures": 9}  # columns
+_MOST = {"adjudicator": 16, "subject": 28, "finding": 24, "threshold": 24, "n": 9, "failures": 9}  # columns
 _NARROW = 100  # below it a finding's name stands in one column, and its answer alone tells how many
 LEAST, WIDTH = 80, 110
 BESIDE = "Outcomes in brackets cannot decide the verdict."
+PASSED = "PASS, by adjudicator (--all shows each finding):"
 
 
-def terminal_table(verdict: Verdict, *, width: int = WIDTH, colour: bool = False) -> str:
+def terminal_table(verdict: Verdict, *, width: int = WIDTH, colour: bool = False, every: bool = False) -> str:
     """The raw outcome, what failed in it, what overruled it, the findings and the verdict, at most ``width``
     columns wide (80 at the least, for characters of one column). ``colour`` adds ANSI colours to outcomes.
+    Findings that are PASS are counted by adjudicator; ``every`` shows each.
     """
     width = max(width, LEAST)
     raw = raw_section(verdict)
@@ -34,14 +37,25 @@ def terminal_table(verdict: Verdict, *, width: int = WIDTH, colour: bool = False
             _wrapped(f"  {r.threshold}: {_entry(r.applied, r.reason, r.who, r.expires, r.why_not)}", width)
             for r in verdict.reconsidered
         ]
-    parts += ["", _findings_table(verdict, width, colour), ""]
+    shown = [f for f in ranked(verdict.findings) if every or f.outcome is not Outcome.PASS]
+    parts += ["", *_findings(shown, verdict.findings, width, colour)]
     parts += [
         f"verdict: {_told(verdict.outcome, colour)}",
         _wrapped(
             f"{sentence(verdict)} Policy {verdict.policy}, baseline {verdict.baseline or 'none'}.", width
         ),
+        *_basis(verdict, width),
     ]
     return "\n".join(parts)
+
+
+def _basis(verdict: Verdict, width: int) -> Iterator[str]:
+    """What it rests on, and what it says nothing of."""
+    if verdict.rests_on:
+        yield from ("", _wrapped(f"It rests on {verdict.rests_on}", width))
+    yield from (paragraph(f"- {line(told)}", width, "  ") for told in verdict.caveats)
+    if verdict.not_proven:
+        yield f"- The report tells in {counted(len(verdict.not_proven), 'point')} what it does not prove."
 
 
 def _entry(applied: bool, reason: str, who: str, expires: str, why_not: str) -> str:
@@ -57,22 +71,35 @@ def _raw_table(rows: Sequence[tuple[str, ...]], width: int, colour: bool) -> str
     return fitted(heads, shown, width, whole=("raw",), most=_MOST)
 
 
-def _findings_table(verdict: Verdict, width: int, colour: bool) -> str:
-    if not verdict.findings:
-        return "no findings"
+def _findings(
+    shown: Sequence[Finding], findings: Sequence[Finding], width: int, colour: bool
+) -> Iterator[str]:
+    """Those that are shown, in full, and the others counted."""
+    if not findings:
+        yield from ("no findings", "")
+    if shown:
+        yield from (_findings_table(shown, width, colour), "")
+    if len(shown) < len(findings):
+        yield PASSED
+        yield from (paragraph(f"  {line(told)}", width, "    ") for told in passes(findings))
+        yield ""
+    if not all(f.critical for f in findings):
+        yield from (BESIDE, "")
+
+
+def _findings_table(findings: Sequence[Finding], width: int, colour: bool) -> str:
     narrow = width < _NARROW
     heads = (
         ("finding", "outcome", "answer") if narrow else ("adjudicator", "subject", "outcome", "answer", "n")
     )
-    rows = [_row(f, narrow, colour) for f in ranked(verdict.findings)]
-    table = fitted(heads, rows, width, whole=("outcome",), most=_MOST)
-    return table if all(f.critical for f in verdict.findings) else f"{table}\n\n{BESIDE}"
+    rows = [_row(f, narrow, colour) for f in findings]
+    return fitted(heads, rows, width, whole=("outcome",), most=_MOST)
 
 
 def _row(finding: Finding, narrow: bool, colour: bool) -> list[str]:
     name = [_cell(finding.adjudicator), _cell(finding.subject, 120)]
     told = _told(finding.outcome, colour) if finding.critical else f"({finding.outcome})"
-    answer = _cell(finding.answer, 400)
+    answer = _cell(with_limit(finding), 500)
     return [" ".join(name), told, answer] if narrow else [*name, told, answer, _n(finding)]
 
 

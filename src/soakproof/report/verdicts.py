@@ -1,9 +1,9 @@
 """The verdict's own part of a report: what overruled the raw outcome, and the findings in order. No I/O."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from soakproof.judge.finding import WORST_FIRST, Figure, Finding, Outcome, Verdict, merge
-from soakproof.judge.telling import counted
+from soakproof.judge.telling import MOST_IDS, counted
 from soakproof.report.page import Group
 from soakproof.report.quantity import NOT_MEASURED, change, quantity
 
@@ -62,6 +62,38 @@ def _names(findings: Sequence[Finding]) -> str:
     return f"{shown} and {len(findings) - _NAMED} more" if len(findings) > _NAMED else shown
 
 
+def passes(findings: Iterable[Finding]) -> Iterator[str]:
+    """``coverage: 14 PASS``, an adjudicator after the other, as given; in brackets what cannot decide."""
+    by_name: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.outcome is Outcome.PASS:
+            by_name.setdefault(finding.adjudicator, []).append(finding)
+    for name, found in by_name.items():
+        decide = sum(f.critical for f in found)
+        told = [f"{decide} PASS"] if decide else []
+        told += [f"{len(found) - decide} (PASS)"] if decide < len(found) else []
+        yield f"{name}: {', '.join(told)}"
+
+
+def with_limit(finding: Finding) -> str:
+    """Its answer; of one that is no PASS with the limit beside it, and what that rests on."""
+    if finding.outcome is Outcome.PASS or not finding.limit:
+        return finding.answer
+    return f"{finding.answer} Limit: {limit(finding)}."
+
+
+def limit(finding: Finding) -> str:
+    """The limit and where it comes from; empty where there is none."""
+    source = f" (from {finding.limit_source})" if finding.limit_source else ""
+    return f"{finding.limit}{source}" if finding.limit else ""
+
+
+def exchanges(finding: Finding) -> str:
+    """How many exchanges it names; a finding keeps the first of many."""
+    n = len(finding.exchanges)
+    return f"the first {n} exchanges" if n >= MOST_IDS else counted(n, "exchange")
+
+
 def overruled(verdict: Verdict) -> str:
     """One sentence on what the policy overruled, who decided it and until when."""
     if not verdict.reconsidered:
@@ -114,13 +146,11 @@ def on_a_line(figure: Figure) -> str:
 
 def meta(finding: Finding) -> tuple[tuple[str, str], ...]:
     """Plain figures, limit, strength, fault and span of a finding, those that it has."""
-    source = f" (from {finding.limit_source})" if finding.limit_source else ""
-    limit = f"{finding.limit}{source}" if finding.limit else ""
     span = "" if finding.span is None else f"{finding.span[0]:,.0f} to {finding.span[1]:,.0f} s of the run"
     decides = "" if finding.critical else "not critical: cannot decide the verdict"
     told = (
         *((f.name, on_a_line(f)) for f in (finding.figures if is_plain(finding) else ())),
-        ("Limit", limit),
+        ("Limit", limit(finding)),
         ("Strength", finding.strength),
         ("Whose fault", finding.fault),
         ("Weight", decides),
