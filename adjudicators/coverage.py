@@ -86,7 +86,7 @@ class Coverage(Adjudicator):
             outcome,
             answer,
             figures=(Figure(name="duration", value=lasted, unit="s"),),
-            limit=f"{self.duration:.0%} of {planned or 0:g} s" if planned else "",
+            limit=f"{self.duration:.0%} of {planned:g} s" if planned else "as long as planned",
             limit_source="policy, plan",
         )
 
@@ -213,11 +213,12 @@ class Coverage(Adjudicator):
 
     def _blind(self, evidence: Evidence) -> Iterable[Finding]:
         """Sources that said nothing at all for a reason: told, and not what decides."""
-        told = []
+        alike: dict[str, list[str]] = {}
         for source, samples in sorted(evidence.samples.items()):
             if not any(s.state == "value" for s in samples):
-                told.append(f"{source}: {_without(samples)}")
-        if told:
+                alike.setdefault(_without(samples), []).append(source)
+        if alike:
+            told = [f"{', '.join(sources)}: {why}" for why, sources in alike.items()]
             answer = f"Not seen in this run: {listed(told, SOURCES_SHOWN, '; ', limit=300)}."
             yield finding(
                 self,

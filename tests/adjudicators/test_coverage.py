@@ -312,3 +312,18 @@ def test_what_is_read_of_a_process_is_due_while_it_is_there() -> None:
     before = trace("gpu_memory:backend", 20.0, gtt_bytes=1)
     found = adjudicate("coverage", full(gone, before))
     assert found["source gpu_memory:backend"].answer.startswith("20 readings with a value of 20 due")
+
+
+def test_sources_that_are_unseen_for_the_same_reason_are_told_together() -> None:
+    why = {"state": "unsupported", "reason": "no control groups here"}
+    groups = [sample(f"cgroup:{name}", 0.0, **why) for name in ("backend", "front")]
+    answer = adjudicate("coverage", full(*groups))["blind sources"].answer
+    assert (
+        answer
+        == "Not seen in this run: cgroup:backend, cgroup:front: 1 unsupported (no control groups here)."
+    )
+
+
+def test_a_run_whose_length_nobody_knows_is_held_to_its_plan_all_the_same() -> None:
+    found = adjudicate("coverage", full(plan=KINDS | {"duration_s": None}))["duration"]
+    assert (found.outcome, found.limit) == (Outcome.INCONCLUSIVE, "as long as planned")

@@ -99,6 +99,14 @@ def test_a_source_without_a_value_is_named_and_not_drawn_as_zero() -> None:
     assert "GTT" not in words(drawing.svg)
 
 
+def test_processes_for_which_there_is_no_room_are_named() -> None:
+    names = ["process:front", *(f"process:backend-{n}" for n in range(4)), "process:gone"]
+    seen = [trace(name, 30.0, rss_anon_bytes=2**30, swap_bytes=0) for name in names[:-1]]
+    run = evidence(*seen, sample("process:gone", state="error", reason="it is gone"))
+    caption = resources(run, NO_BOUNDS).caption
+    assert "not drawn for want of room: process:backend-2, process:backend-3" in caption
+
+
 def test_marks_are_faults_restarts_guards_and_severe_incidents_once() -> None:
     run = evidence(
         event("restart", 3, role="backend"), event("fault_started", 2, fault="kill"),

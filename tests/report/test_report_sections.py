@@ -22,13 +22,13 @@ from soakproof.report.verdicts import (
     figure_row,
     groups,
     is_plain,
+    limit_beside,
     meta,
     not_comparable,
     overruled,
     passes,
     ranked,
     sentence,
-    with_limit,
 )
 
 
@@ -454,9 +454,11 @@ def test_what_is_no_pass_is_told_with_its_limit(outcome: Outcome) -> None:
     found = founding.finding(
         "growth", "backend", "Grew by 113 MiB.", outcome, limit="512 MiB of growth", limit_source="policy"
     )
-    assert with_limit(found) == "Grew by 113 MiB. Limit: 512 MiB of growth (from policy)."
-    assert with_limit(replace(found, limit="")) == found.answer
-    assert with_limit(replace(found, outcome=Outcome.PASS)) == found.answer
+    assert limit_beside(found) == "Limit: 512 MiB of growth (from policy)."
+    assert limit_beside(replace(found, limit="")) == ""
+    assert limit_beside(replace(found, outcome=Outcome.PASS)) == ""
+    long = replace(found, answer="word " * 500)
+    assert "512 MiB of growth" in terminal_table(founding.verdict(findings=(long,)), width=200)
 
 
 def test_passes_are_counted_by_adjudicator() -> None:

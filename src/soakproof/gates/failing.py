@@ -13,7 +13,7 @@ How = Literal["always", "sometimes", "early"]
 ENOUGH = 20  # iterations that show how often a check fails
 _AGAIN = f"-n {ENOUGH} shows"
 _MEANS: dict[How, str] = {
-    "always": "failed each time: this model or server seems unable to do it. Is the prompt clear?",
+    "always": "failed each time, so this model or server seems unable to do it: is the prompt clear?",
     "sometimes": "failed and passed, so it can be done and is not always{how_often}",
     "early": f"failed in the one iteration that was judged; whether it always does, {_AGAIN}",
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from soakproof.judge.finding import Finding, Outcome, Verdict
 from soakproof.judge.telling import counted
 from soakproof.report.raw import raw_section
-from soakproof.report.verdicts import overruled, passes, ranked, sentence, with_limit
+from soakproof.report.verdicts import limit_beside, overruled, passes, ranked, sentence
 from soakproof.report.visible import line
 from soakproof.tables import fitted, paragraph
 
@@ -99,7 +99,7 @@ def _findings_table(findings: Sequence[Finding], width: int, colour: bool) -> st
 def _row(finding: Finding, narrow: bool, colour: bool) -> list[str]:
     name = [_cell(finding.adjudicator), _cell(finding.subject, 120)]
     told = _told(finding.outcome, colour) if finding.critical else f"({finding.outcome})"
-    answer = _cell(with_limit(finding), 500)
+    answer = f"{_cell(finding.answer, 400)} {_cell(limit_beside(finding))}".rstrip()
     return [" ".join(name), told, answer] if narrow else [*name, told, answer, _n(finding)]
 
 

@@ -75,11 +75,11 @@ def passes(findings: Iterable[Finding]) -> Iterator[str]:
         yield f"{name}: {', '.join(told)}"
 
 
-def with_limit(finding: Finding) -> str:
-    """Its answer; of one that is no PASS with the limit beside it, and what that rests on."""
+def limit_beside(finding: Finding) -> str:
+    """The limit of one that is no PASS, as a sentence, to stand beside what was observed; else ""."""
     if finding.outcome is Outcome.PASS or not finding.limit:
-        return finding.answer
-    return f"{finding.answer} Limit: {limit(finding)}."
+        return ""
+    return f"Limit: {limit(finding)}."
 
 
 def limit(finding: Finding) -> str:

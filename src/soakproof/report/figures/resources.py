@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import held, reading
+from soakproof.plain import listed
 from soakproof.records import Sample
 from soakproof.report.bounds import MemoryBounds
 from soakproof.report.figures import style
@@ -28,6 +29,7 @@ NAME, TITLE = "resources", "Memory over the run"
 _GIB = 2**30
 _COLOURS = (style.LINE, style.SECOND, style.THIRD)
 _MOST_LINES = len(_COLOURS)
+_NAMED = 10
 Value = Callable[[Sample], float | None]
 
 
@@ -36,6 +38,7 @@ class _Panel:
     title: str
     lines: tuple[tuple[str, Series], ...]  # name and GiB over time
     limit: tuple[str, float] | None  # what it is called, and bytes
+    others: tuple[str, ...] = ()  # sources with readings for which there is no room
 
 
 def resources(evidence: Evidence, bounds: MemoryBounds) -> Drawing:
@@ -65,10 +68,12 @@ def _panels(evidence: Evidence, bounds: MemoryBounds) -> tuple[list[_Panel], lis
     )
     panels, missing = [], []
     for title, sources, value, name, limit in wanted:
-        lines = tuple((s, _gib(evidence.samples.get(s, ()), value)) for s in sources[:_MOST_LINES])
+        lines = tuple((s, _gib(evidence.samples.get(s, ()), value)) for s in sources)
         there = tuple((source, line) for source, line in lines if line)
         if there:
-            panels.append(_Panel(title, there, None if limit is None else (name, limit)))
+            others = tuple(source for source, _ in there[_MOST_LINES:])
+            bound = None if limit is None else (name, limit)
+            panels.append(_Panel(title, there[:_MOST_LINES], bound, others))
         else:
             missing.append(f"{title}: {_why(evidence, sources)}")
     return panels, missing
@@ -127,4 +132,5 @@ def _extremes(panel: _Panel) -> str:
         label = f"{name} " if len(panel.lines) > 1 else ""
         each.append(f"{label}{low} to {high} (n {line.known.size:,})")
     limit = f", {panel.limit[0]} {quantity(panel.limit[1], 'bytes')}" if panel.limit else ""
-    return f"{panel.title}: {', '.join(each)}{limit}"
+    others = f", not drawn for want of room: {listed(panel.others, _NAMED)}" if panel.others else ""
+    return f"{panel.title}: {', '.join(each)}{limit}{others}"
