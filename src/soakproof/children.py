@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -36,8 +36,10 @@ def spawn(
     *,
     log: Path | None = None,
     popen: Callable[..., "subprocess.Popen[bytes]"] = subprocess.Popen,
+    environment: Mapping[str, str] | None = None,
 ) -> "subprocess.Popen[bytes]":
     """Start a child with a lifeline; its standard error goes to ``log``, its output into a pipe.
+    ``environment`` is added to our own.
 
     Under gevent pass ``gevent.subprocess.Popen``. The child calls `guard_lifeline` first thing.
     """
@@ -48,7 +50,7 @@ def spawn(
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
-            env={**os.environ, LIFELINE: str(os.getpid())},
+            env={**os.environ, **(environment or {}), LIFELINE: str(os.getpid())},
         )
 
 

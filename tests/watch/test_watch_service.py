@@ -92,6 +92,7 @@ def test_a_watched_run(
     watch = Watch.start(run.path, config_for(host, target), popen=subprocess.Popen)
     started.append(watch)
     assert watch.alive
+    assert b"MALLOC_ARENA_MAX=1\0" in Path(f"/proc/{watch.pid}/environ").read_bytes()  # or memory grows
 
     eventually(lambda: watch.latest().get("slots_busy") == 1)
     eventually(lambda: of(load(run.path), Sample, "process:backend"))
