@@ -236,7 +236,7 @@ def test_each_limit_ends_the_command(launched: Launcher, host: Path, limit: str)
 
 
 def test_a_moment_of_little_memory_ends_nothing(
-    launched: Launcher, host: Path, capsys: pytest.CaptureFixture[str]
+    launched: Launcher, host: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a healthy host does: it comes near its limits, stays on them, and logs what is harmless."""
     limits = {"available_floor_bytes": 18 << 30, "gtt_ceiling_bytes": 90 << 30, "kernel": True}
@@ -247,6 +247,7 @@ def test_a_moment_of_little_memory_ends_nothing(
         log.write("6,2,2,-;amdgpu 0000:c3:00.0: amdgpu: SMU is initialized successfully!\n")
     assert guard.end() == 0
     assert guard.events("guard_trip") == []
+    monkeypatch.setenv("COLUMNS", "200")
     assert main(["runs", "--runs", str(guard.folder / "guards")]) == 0
     assert re.search(r"guard of sleep( .*)? \d+:\d\d +clean", capsys.readouterr().out)
 
