@@ -7,6 +7,7 @@ for one line of a terminal or a finding; the report room puts `visible` into Mar
 import unicodedata
 from collections.abc import Sequence
 
+_SERVERS = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}
 _KEPT = frozenset("\n\t")
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
@@ -41,6 +42,11 @@ def model_name(model: object) -> str:
     name = str(model)
     is_file = name.lower().endswith(".gguf") or name.startswith(("/", "\\")) or name[1:3] in (":\\", ":/")
     return name.replace("\\", "/").rstrip("/").rpartition("/")[2] if is_file else name
+
+
+def server_name(kind: object) -> str:
+    """What a target's kind is called."""
+    return _SERVERS.get(str(kind), "a server")
 
 
 def described(kind: type) -> str:

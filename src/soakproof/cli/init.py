@@ -10,9 +10,11 @@ import click
 from soakproof.catalog import bundled
 from soakproof.cli.output import say
 from soakproof.errors import EXIT_OK, SoakproofError, UsageError, words
+from soakproof.plain import listed
 
 ROOMS = ("locustfiles", "scenarios", "adjudicators")
 _LISTED = 5
+_PATH = 4096  # characters
 
 
 @click.command(short_help="Copy locustfiles, scenarios, plans, adjudicators and policies out, to edit.")
@@ -71,8 +73,7 @@ def _files(room: Path) -> list[Path]:
 def _refuse_to_overwrite(targets: list[Path]) -> None:
     there = [str(path) for path in targets if path.exists() or path.is_symlink()]
     if there:
-        more = f" and {len(there) - _LISTED} more" if len(there) > _LISTED else ""
         raise UsageError(
-            f"already there: {', '.join(there[:_LISTED])}{more}; nothing was copied",
+            f"already there: {listed(there, _LISTED, limit=_PATH)}; nothing was copied",
             "choose another folder: soakproof init DIR",
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from soakproof.errors import UsageError
+from soakproof.plain import listed
 from soakproof.run import SEAL, Loaded, being_written, find, load, read_run, typed
 
 _TOLD = 5  # touched files that an error names
@@ -23,9 +24,8 @@ def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
     refuse_guard(path, loaded.run, what)
     problems = loaded.seal.problems
     if problems:
-        more = f", and {len(problems) - _TOLD} more" if len(problems) > _TOLD else ""
         raise UsageError(
-            f"{what}: {path.name} is not as it was sealed: {'; '.join(problems[:_TOLD])}{more}",
+            f"{what}: {path.name} is not as it was sealed: {listed(problems, _TOLD, '; ', limit=1000)}",
             "it is no evidence any more: judge an untouched copy of it, or run again",
         )
     return loaded

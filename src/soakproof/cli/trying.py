@@ -13,7 +13,7 @@ import click
 from soakproof.cli.options import target_options
 from soakproof.cli.output import Hint, say, width, working
 from soakproof.errors import UsageError
-from soakproof.plain import described, model_name, plain
+from soakproof.plain import described, model_name, plain, server_name
 from soakproof.tables import paragraph
 from soakproof.units import written
 
@@ -176,7 +176,7 @@ def _target(
 
 def _tell_beginning(kind: "Kind", target: "Target") -> None:
     """What is tried, and on what."""
-    server = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}[target.kind]
+    server = server_name(target.kind)
     version = plain(target.version or "of unknown version", 60)
     model = f"{plain(model_name(target.served_model), 80)}, {target.room}"
     lines = [f"target    {server} {version} at {target.base_url}: {model}"]

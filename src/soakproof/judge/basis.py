@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.telling import counted, length
 from soakproof.judge.trend import LEAK_FROM_S
-from soakproof.plain import listed, model_name, plain
+from soakproof.plain import listed, model_name, plain, server_name
 from soakproof.units import Seconds
 
 KINDS_SHOWN = 6
-_SERVERS = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}
 _ABOUT_AS_LONG = 0.05  # by which a run may differ from its plan's own duration without a word on that
 _SOURCES = {  # what is told of as unseen, with the sources that see it
     "the kernel log": ("kernel_log",),
@@ -71,7 +70,7 @@ def _target(evidence: Evidence) -> str:
     target = evidence.target
     if target.get("testbed"):
         return "the embedded testbed"
-    server = _SERVERS.get(str(target.get("kind")), "a server")
+    server = server_name(target.get("kind"))
     model = plain(model_name(target.get("model_resolved") or target.get("model") or "unknown"), 60)
     return f"{server} at {plain(target.get('base_url') or 'an unknown address', 80)} with {model}"
 

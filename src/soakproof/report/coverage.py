@@ -8,6 +8,7 @@ from soakproof.clock import NS
 from soakproof.endings import how_ended
 from soakproof.judge.evidence import Evidence, last_seen
 from soakproof.judge.telling import counted
+from soakproof.plain import listed
 from soakproof.records import Sample
 from soakproof.report.page import Column, Table
 from soakproof.report.schedule import watch_line
@@ -29,9 +30,7 @@ def evidence_lines(evidence: Evidence) -> tuple[str, ...]:
 
 def _seal(evidence: Evidence) -> str:
     if evidence.seal_problems:
-        shown = "; ".join(evidence.seal_problems[:_PROBLEMS])
-        more = len(evidence.seal_problems) - _PROBLEMS
-        return f"NOT as it was sealed: {shown}{f'; and {more:,} more' if more > 0 else ''}."
+        return f"NOT as it was sealed: {listed(evidence.seal_problems, _PROBLEMS, '; ', limit=1000)}."
     if evidence.host_lost:
         last = last_seen(evidence)
         at = "" if last is None else f" after {last:,.1f} s of the run"

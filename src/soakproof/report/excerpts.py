@@ -16,23 +16,16 @@ HEAD, TAIL = 320, 160  # characters
 
 def excerpts(evidence: Evidence) -> tuple[Excerpt, ...]:
     """Up to three exchanges for each check that failed."""
-    failed: dict[str, list[Check]] = {}
-    for check in evidence.checks:
-        if check_outcome(check) == "fail":
-            failed.setdefault(check.name, []).append(check)
     by_id = {e.id: e for e in evidence.exchanges}
     found: list[Excerpt] = []
-    for checks in list(failed.values())[:CHECKS]:
+    for checks in list(_failed(evidence).values())[:CHECKS]:
         found += [_excerpt(check, id, by_id.get(id)) for check, id in _first(checks)]
     return tuple(found)
 
 
 def left_out(evidence: Evidence) -> str:
     """What of the failing checks `excerpts` does not show, in a sentence; empty where it shows all."""
-    failed: dict[str, int] = {}
-    for check in evidence.checks:
-        if check_outcome(check) == "fail":
-            failed[check.name] = failed.get(check.name, 0) + 1
+    failed = {name: len(checks) for name, checks in _failed(evidence).items()}
     more = {name: n - EACH for name, n in list(failed.items())[:CHECKS] if n > EACH}
     others = list(failed.values())[CHECKS:]
     told = [f"{n:,} of {name}" for name, n in more.items()]
@@ -41,6 +34,15 @@ def left_out(evidence: Evidence) -> str:
         return ""
     many = sum(more.values()) + sum(others)
     return f"{counted(many, 'more failure')} not shown: {listed(told, CHECKS)}."
+
+
+def _failed(evidence: Evidence) -> dict[str, list[Check]]:
+    """Failures by the check's name, in the order of their first ones."""
+    failed: dict[str, list[Check]] = {}
+    for check in evidence.checks:
+        if check_outcome(check) == "fail":
+            failed.setdefault(check.name, []).append(check)
+    return failed
 
 
 def _first(checks: list[Check]) -> Iterator[tuple[Check, str]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from soakproof.judge.finding import WORST_FIRST, Figure, Finding, Outcome, Verdict, merge
 from soakproof.judge.telling import MOST_IDS, counted
+from soakproof.plain import listed
 from soakproof.report.page import Group
 from soakproof.report.quantity import NOT_MEASURED, change, quantity
 
@@ -58,8 +59,7 @@ def _tally(findings: Sequence[Finding]) -> str:
 
 
 def _names(findings: Sequence[Finding]) -> str:
-    shown = ", ".join(f"{f.adjudicator} {f.subject}" for f in findings[:_NAMED])
-    return f"{shown} and {len(findings) - _NAMED} more" if len(findings) > _NAMED else shown
+    return listed([f"{f.adjudicator} {f.subject}" for f in findings], _NAMED, limit=1000)
 
 
 def passes(findings: Iterable[Finding]) -> Iterator[str]:

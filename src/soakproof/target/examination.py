@@ -11,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from soakproof.errors import UsageError
-from soakproof.plain import plain
+from soakproof.plain import listed, plain
 from soakproof.redaction import without_key, without_options
 from soakproof.slots import UnknownShapeError, parse_slots
 from soakproof.target.address import PREFIXES, backend_root, is_local, listener, split_host
@@ -299,8 +299,7 @@ def _data(document: Any) -> list[Any] | None:
 
 
 def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    return ", ".join(plain(name, 80) for name in names[:20]) + more
+    return listed(names, 20, limit=80)
 
 
 def _short_digest(text: Any) -> str | None:
