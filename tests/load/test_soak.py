@@ -262,12 +262,21 @@ def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_lo
         ui = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60, trust_env=False)
         wait_for(lambda: _answers(ui), 30)
         form = {"user_count": 3, "spawn_rate": 3}
-        ui.post("/swarm", data={**form, "host": "http://127.0.0.1:9"})
-        wait_for(lambda: "does not answer" in ui.get("/logs").text)
+        for host, why in (("http://127.0.0.1:9", "does not answer"), ("", "Host is empty")):
+            answer = ui.post("/swarm", data={**form, "host": host}).json()
+            assert not answer["success"]
+            assert why in answer["message"]
+        assert "does not answer" in ui.get("/logs").text
         assert ui.get("/stats/requests").json()["state"] == "ready"
         assert not (tmp_path / "runs").exists()
 
-        ui.post("/swarm", data={**form, "host": "", "run_time": "8s"})
+        form = {**form, "host": "testbed", "run_time": "8s"}
+        answer = ui.post("/swarm", data=form).json()
+        assert (answer["success"], answer["host"]) == (True, "testbed")
+        assert document(the_run(tmp_path) / "run.json")["state"] == "running"
+        ratios = ui.get("/tasks").json()["total"]["SoakUser"]["tasks"]["Cards"]["tasks"]
+        assert ratios["isolation"]["ratio"] > ratios["long_prose"]["ratio"]  # as the plan mixes them
+        assert ui.post("/swarm", data=form).json()["success"]  # an edit of the load, not a start
         run = loaded(tmp_path, 2)
         ui.post("/stats/reset")
         wait_for(lambda: verify(run).sealed, 90)

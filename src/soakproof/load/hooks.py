@@ -6,8 +6,8 @@ What Locust does, and why the hooks are as they are (observed on 2.47):
   twice.
 - On Ctrl-C and SIGTERM the exit code is fixed before `test_stop`, so `quitting` stops the runner itself.
 - Exceptions in listeners are swallowed, except StopTest and SystemExit.
-- The web UI answers a start before `test_start` fires, and its form's run time counts from that answer: the
-  timer is set again when the load begins. A run time of an earlier start stays among the options.
+- The web UI's form counts its run time from before `test_start`: the timer is set again when the load
+  begins. A run time of an earlier start stays among the options.
 - Locust exits 0 when nothing completed; we always set the exit code, and reset it at each start.
 """
 
@@ -30,6 +30,7 @@ from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError,
 from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, refuse_unseen, wishes
 from soakproof.load.ending import recover_command
 from soakproof.load.interrupt import hangup_as_sigterm, sigterm_as_well, to_main_greenlet
+from soakproof.load.page import answer_with_outcome
 from soakproof.load.progress import left_out_lines, say
 from soakproof.load.rig import prepare
 from soakproof.load.session import Session
@@ -52,6 +53,7 @@ class Hooks:
         self.plan: Plan | None = None
         self.leaving = False  # the process is about to end
         self.why = "stopped"  # how the load ended: time, interrupt, stopped
+        self.why_not = ""  # why the last start came to nothing, if so
         self.resets_stats = False  # --reset-stats: Locust's numbers begin again once all users are there
         self.next_step = ""  # what to type after the last run
         self.worst = EXIT_OK  # of all runs of this process: a later one does not make up for it
@@ -88,6 +90,8 @@ class Hooks:
             apply_defaults(options, self.plan)
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
+            if environment.web_ui is not None:
+                answer_with_outcome(environment, environment.web_ui, lambda: self.why_not)
             if options.headless or options.autostart:
                 with sigterm_as_well():
                     self._prepare(environment)
@@ -122,7 +126,7 @@ class Hooks:
 
     def on_test_start(self, environment: Environment, **_: Any) -> None:
         environment.process_exit_code = EXIT_ERROR  # until a run has been judged
-        self.why = "stopped"
+        self.why, self.why_not = "stopped", ""
         try:
             timed = False
             if self.session is None:
@@ -138,13 +142,14 @@ class Hooks:
     def _cannot_begin(self, environment: Environment, error: SoakproofError) -> NoReturn:
         """Say why, and leave Locust as it was before the start."""
         environment.process_exit_code = error.exit_code
+        self.why_not = str(error)
         if self.session is not None:
             self.session.give_up(error)
             self._forget(environment, self.session)
         if environment.parsed_options.headless:
             say(f"soakproof: {error}")
             raise StopTest(str(error)) from error
-        logging.error("soakproof: %s", visible(str(error)))  # the web UI shows it among its logs
+        logging.error("soakproof: %s", visible(str(error)))
         raise gevent.GreenletExit from error  # the end of the start alone: no unhandled error
 
     def on_spawning_complete(self, user_count: int, **_: Any) -> None:

@@ -40,8 +40,11 @@ def _going_on() -> "Session":
 
 
 def make_tasks(plan: Plan) -> None:
-    """One task for each kind, tagged with its name; the run's own plan has its options."""
-    Cards.tasks = [_task(kind.name) for kind in plan.kinds]
+    """One task for each kind, tagged with its name, as often as the plan's mix has it: Locust shows ratios.
+
+    The run's own plan has its options.
+    """
+    Cards.tasks = [task for kind in plan.kinds for task in [_task(kind.name)] * kind.count]
 
 
 def _task(name: str) -> Any:
