@@ -377,6 +377,25 @@ def test_a_resident_backend_is_named(launched: Launcher, resident: int, tmp_path
     assert not (tmp_path / "guards").exists()
 
 
+def test_a_resident_backend_that_is_wanted_is_launched_beside(launched: Launcher, resident: int) -> None:
+    guard = launched("true", beside=(resident,))
+    assert guard.end() == 0
+    assert guard.events("guard_started")[0]["beside"] == [resident]
+
+
+def test_what_runs_below_a_wanted_process_is_wanted(launched: Launcher, resident: int) -> None:
+    assert launched("true", beside=(os.getpid(),)).end() == 0
+
+
+def test_another_than_the_wanted_one_is_refused(launched: Launcher, resident: int) -> None:
+    with subprocess.Popen(["sleep", "60"]) as other:
+        guard = launched("true", beside=(other.pid,))
+        assert guard.end() == 3
+        other.kill()
+    assert f"--beside {resident}" in guard.words()
+    assert launched("true", beside=(other.pid,)).end() == 64  # it has ended
+
+
 def test_of_two_guards_at_once_one_launches(launched: Launcher, tmp_path: Path) -> None:
     program = tmp_path / "llama-server"
     shutil.copy(shutil.which("sleep") or "", program)

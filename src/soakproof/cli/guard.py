@@ -50,6 +50,13 @@ _size, _duration = _parsed(Bytes), _parsed(Seconds)
     multiple=True,
     help="Do not launch where this cannot be measured.  [repeatable]",
 )
+@click.option(
+    "--beside",
+    type=click.IntRange(min=1),
+    multiple=True,
+    metavar="PID",
+    help="Launch although this backend is there, or one below this process.  [repeatable]",
+)
 @click.option("--clear-to", callback=_size, metavar="SIZE", help="Wait for this available memory first.")
 @click.option(
     "--clear-within",
@@ -83,6 +90,7 @@ def guard(
     swap_growth: int | None,
     kernel: bool,
     require: tuple[str, ...],
+    beside: tuple[int, ...],
     clear_to: int | None,
     clear_within: float,
     grace: float,
@@ -100,8 +108,8 @@ def guard(
           -- lemonade-server serve
       soakproof verify latest --runs guards
 
-    Nothing is launched while another llama-server or Lemonade is there, before --clear-to is available, or
-    where a limit that is required cannot be measured. Each guard leaves a sealed record.
+    Nothing is launched while another llama-server or Lemonade is there (but --beside it), before --clear-to
+    is available, or where a limit that is required cannot be measured. Each guard leaves a sealed record.
 
     Exit codes: the command's own, 128 and the number of the signal that ended it, 75 when the guard ended it,
     3 nothing was launched, 64 wrong usage.
@@ -122,6 +130,7 @@ def guard(
         command=command,
         limits=limits,
         runs=runs,
+        beside=beside,
         clear_to_bytes=clear_to,
         clear_within_s=clear_within,
         grace_s=grace,

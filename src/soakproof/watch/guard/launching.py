@@ -29,6 +29,7 @@ from soakproof.watch.guard.kernel import KernelWatch
 from soakproof.watch.guard.limits import Limits
 from soakproof.watch.guard.lookout import Lookout, refused
 from soakproof.watch.guard.measuring import CountGauge, host_gauges
+from soakproof.watch.guard.processes import Process, find
 from soakproof.watch.guard.record import Record
 from soakproof.watch.guard.residents import residents
 
@@ -47,6 +48,7 @@ class Order:
     runs: Path  # where the record goes
     clear_to_bytes: int | None = None  # available memory that a launch waits for
     clear_within_s: float = 60.0
+    beside: Sequence[int] = ()  # pids of backends that may be there
     grace_s: float = 10.0  # between SIGTERM and SIGKILL
     comes_back_s: float = 15.0  # in which memory has to be free again; a driver frees it after the process
     proc_root: str = "/proc"
@@ -70,7 +72,16 @@ def launch(order: Order, say: Callable[[str], None], hint: Callable[[str], None]
             "judging, `runs` and `doctor` work on this system",
         )
     _refuse_no_command(order.command[0])
-    return trio.run(_Launch(order, say, hint).run)
+    wanted = [_found(pid) for pid in order.beside]
+    return trio.run(_Launch(order, wanted, say, hint).run)
+
+
+def _found(pid: int) -> Process:
+    """Raises UsageError where no process has the pid."""
+    process = find(pid)
+    if process is None or process.is_dead:
+        raise UsageError(f"--beside: no process has the pid {pid}", "look again: pgrep -af llama")
+    return process
 
 
 def _refuse_no_command(command: str) -> None:
@@ -82,14 +93,17 @@ def _refuse_no_command(command: str) -> None:
     raise UsageError(f"no such command: {plain(command)}", "give its path, or extend PATH")
 
 
-def refuse_residents() -> None:
-    """Raises RefusedError, with pids and commands, where another backend is there."""
-    there = residents()
+def refuse_residents(wanted: Sequence[Process]) -> None:
+    """Raises RefusedError, with pids and commands, where a backend is there that is not wanted."""
+    there = residents(wanted)
     if there:
         lines = [f"  pid {process.pid}: {_shown(command) or process.name}" for process, command in there]
         more = [f"  and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
         listed = "\n".join([*lines[:_LISTED], *more])
-        raise RefusedError(f"another backend is resident, so nothing is launched\n{listed}\n  end it first")
+        raise RefusedError(
+            f"another backend is resident, so nothing is launched\n{listed}\n"
+            f"  end it first, or launch beside it: --beside {there[0][0].pid}"
+        )
 
 
 @contextlib.contextmanager
@@ -115,18 +129,19 @@ class _Launch:
     """One launch, step by step."""
 
     order: Order
+    wanted: Sequence[Process]  # backends that may be there
     say: Callable[[str], None]
     hint: Callable[[str], None]
     clock: RunClock = field(default_factory=RunClock.start)
 
     async def run(self) -> int:
-        refuse_residents()
+        refuse_residents(self.wanted)
         kernel = await KernelWatch.open(self.order.kmsg)
         try:
             lookout = self._lookout(kernel)
             before = await self._wait_until_clear(lookout)
             with one_at_a_time() as launched:
-                refuse_residents()  # another may have come while this one waited
+                refuse_residents(self.wanted)  # another may have come while this one waited
                 with trio.open_signal_receiver(*(getattr(signal, name) for name in _PASSED_ON)) as signals:
                     return await self._recorded(kernel, lookout, before, signals, launched)
         finally:
@@ -176,7 +191,8 @@ class _Launch:
         order = self.order
         record = Record(order.runs, self.clock, order.command, order.limits, self.say)
         record.kernel_state(kernel.state)
-        record.event("guard_started", before=dict(before), unknown=lookout.unknown())
+        beside = [process.pid for process in self.wanted]
+        record.event("guard_started", before=dict(before), unknown=lookout.unknown(), beside=beside)
         why, reason, code = "error", "", EXIT_ERROR
         try:
             child = Child(order.command)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from soakproof.watch.guard.processes import Process, command_of, everything
+from soakproof.watch.guard.processes import Process, below, command_of, everything, is_there
 
 SHIM = "soakproof.watch.guard.shim"
 _PROGRAM = re.compile(r"(lib)?(llama-server|lemond\b|lemonade)")
@@ -24,7 +24,10 @@ def is_backend(name: str, command: Sequence[str]) -> bool:
     return any(_PROGRAM.match(word) for word in words)
 
 
-def residents() -> list[tuple[Process, list[str]]]:
-    """Each backend that is there now, with its command."""
-    found = [(process, command_of(process.pid)) for process in everything() if not process.is_dead]
+def residents(wanted: Sequence[Process] = ()) -> list[tuple[Process, list[str]]]:
+    """Each backend that is there now, with its command, but for those wanted and what runs below them."""
+    processes = [process for process in everything() if not process.is_dead]
+    roots = {process.pid for process in wanted if is_there(process)}
+    allowed = roots.union(*({p.pid for p in below(root, processes)} for root in roots))
+    found = [(process, command_of(process.pid)) for process in processes if process.pid not in allowed]
     return [(process, command) for process, command in found if is_backend(process.name, command)]
