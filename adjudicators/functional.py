@@ -22,6 +22,7 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.causes import Cause, Causes
+from soakproof.judge.misplaced import misplaced
 from soakproof.judge.placement import Placement, failed_alone
 from soakproof.judge.promptsizes import told_sizes
 from soakproof.judge.victims import Burst, bursts, told_elsewhere
@@ -106,9 +107,13 @@ class Functional(Adjudicator):
         Of what was never answered the sizes of the prompts are told: servers have hung at one length alone.
         """
         judged = [e for e in evidence.exchanges if e.scenario not in self.may_fail]
+        moved = misplaced(judged)
+        elsewhere = {e.id for e in moved}
+        if moved:
+            yield self._misplaced(moved, len(judged))
         failed: dict[Failure | None, list[Exchange]] = {}
         for exchange in judged:
-            if exchange.outcome == "fail":
+            if exchange.outcome == "fail" and exchange.id not in elsewhere:
                 failed.setdefault(exchange.failure, []).append(exchange)
         of_all = [e for group in failed.values() for e in group]
         of = Causes(evidence).of
@@ -122,8 +127,25 @@ class Functional(Adjudicator):
             more = _ELSEWHERE if told_elsewhere(group, many) else {"strength": placement.told(group)}
             yield replace(found, **more)
         summary = self._unknown(evidence, judged)
-        if not failed or summary.outcome is not Outcome.PASS:
+        if not (failed or moved) or summary.outcome is not Outcome.PASS:
             yield summary
+
+    def _misplaced(self, moved: Sequence[Exchange], n: int) -> Finding:
+        """Answers in the field for reasoning: no fault of the model's, which does not reason."""
+        first = moved[0]
+        return finding(
+            self,
+            "misplaced",
+            Outcome.FAIL,
+            f"{counted(len(moved), 'answer')} of {n} came as reasoning, with no content, where the others of "
+            "their kind came as content and none was reasoned about: the text was moved on the way; first: "
+            f"{first.scenario} {first.iteration} {first.role}: {plain(first.reasoning, 60)!r}.",
+            figures=(Figure(name="misplaced", value=len(moved), n=n),),
+            limit="none",
+            exchanges=ids(moved),
+            strength="exact, by a secret of its own",
+            fault="front",
+        )
 
     def _victims(self, number: int, burst: Burst, n: int) -> Finding:
         """One cause and all that failed of it, in whatever class."""

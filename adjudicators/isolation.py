@@ -11,11 +11,13 @@ from soakproof.judge import (
     Finding,
     Outcome,
     Ranges,
+    all_said,
     counted,
     finding,
     ids,
     nonces,
 )
+from soakproof.judge.origins import Mixed, mixed
 from soakproof.records import Exchange, Opened
 
 OVERLAP = "isolation.overlap"  # count of the iterations that ask two clients at once
@@ -49,12 +51,13 @@ class Isolation(Adjudicator):
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._foreign(evidence)
+        yield from self._mixed(evidence)
         yield self._overlap(evidence)
 
     def _foreign(self, evidence: Evidence) -> Finding:
         owners = _owners(evidence)
-        answered = [e for e in evidence.exchanges if _said(e)]
-        dropped = [e for e in evidence.exchanges if e.token_events and not _said(e)]
+        answered = [e for e in evidence.exchanges if all_said(e)]
+        dropped = [e for e in evidence.exchanges if e.token_events and not all_said(e)]
         leaks = [leak for e in answered for leak in _leaks(e, owners)]
         ages = [leak.age for leak in leaks if leak.age is not None]
         if leaks:
@@ -83,6 +86,25 @@ class Isolation(Adjudicator):
             exchanges=ids(id for leak in leaks for id in (leak.reader.id, leak.owner.id)),
             fault="server" if leaks else "",
         )
+
+    def _mixed(self, evidence: Evidence) -> Iterable[Finding]:
+        """Pieces of one answer in another, told by the id that each piece carries."""
+        found = mixed(evidence.exchanges)
+        if found:
+            readers = ids(m.reader for m in found)
+            many = len({m.reader.id for m in found})
+            yield finding(
+                self,
+                "mixed",
+                Outcome.FAIL,
+                f"{counted(many, 'answer is', 'answers are')} mixed with those of others, by the ids of "
+                f"their pieces; first: {_mixture(found[0])}.",
+                figures=(Figure(name="mixed", value=many, n=len(evidence.exchanges)),),
+                limit="no piece of another's answer",
+                exchanges=ids([*readers, *(m.owner.id for m in found)]),
+                strength="each id is one answer's own, by the rule of this run",
+                fault="front",
+            )
 
     def _overlap(self, evidence: Evidence) -> Finding:
         """Over the run, and within the iterations that were made for it."""
@@ -116,7 +138,7 @@ def _owners(evidence: Evidence) -> Mapping[str, Sequence[Exchange | Opened]]:
 
 
 def _leaks(reader: Exchange, owners: Mapping[str, Sequence[Exchange | Opened]]) -> Iterable[Leak]:
-    foreign = {n for n in nonces(_said(reader)) if n in owners} - set(reader.secrets)
+    foreign = {n for n in nonces(all_said(reader)) if n in owners} - set(reader.secrets)
     for nonce in sorted(foreign):
         before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]
         yield Leak(nonce, reader, before[-1] if before else owners[nonce][0])
@@ -128,8 +150,17 @@ def _story(leaks: Sequence[Leak]) -> str:
     readers = len({leak.reader.id for leak in leaks})
     return (
         f"{counted(readers, 'answer carries', 'answers carry')} secrets of other requests; first: "
-        f"{_name(leak.reader)} says {leak.nonce}, which belongs to {_name(leak.owner)}, {_when(leak)}."
+        f"{_name(leak.reader)} says {leak.nonce}{_where(leak)}, which belongs to {_name(leak.owner)}, "
+        f"{_when(leak)}."
     )
+
+
+def _where(leak: Leak) -> str:
+    """That it came where clients do not read, if so."""
+    reader = leak.reader
+    late = leak.nonce in reader.text_after_done
+    early = any(leak.nonce in part for part in (reader.text, reader.reasoning, reader.tool_calls))
+    return " after its [DONE]" if late and not early else ""
 
 
 def _when(leak: Leak) -> str:
@@ -143,9 +174,9 @@ def _when(leak: Leak) -> str:
     return f"{'cancelled' if cancelled else 'ended'} {leak.age:.1f} s before"
 
 
-def _said(exchange: Exchange) -> str:
-    """All that was answered, wherever it stood; empty where the texts were not kept."""
-    return "\n".join(part for part in (exchange.text, exchange.reasoning, exchange.tool_calls) if part)
+def _mixture(mixed: Mixed) -> str:
+    when = "running at the same time" if mixed.at_once else "not at the same time"
+    return f"{_name(mixed.reader)} has pieces of the answer of {_name(mixed.owner)}, {when}"
 
 
 def _name(request: Exchange | Opened) -> str:

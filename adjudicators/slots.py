@@ -4,7 +4,7 @@ A busy slot is told apart by the seed of the request that it works on. What the 
 once (cancel a request that is queued, in prefill, or not streamed) is told as that, within its own bounds.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from soakproof.judge import (
@@ -22,6 +22,7 @@ from soakproof.judge import (
     listed,
     plain,
 )
+from soakproof.judge.arrivals import arrivals
 from soakproof.judge.causes import Causes
 from soakproof.judge.evidence import load_span
 from soakproof.judge.gone import BACKEND, ended_for_good, took_its_place
@@ -36,6 +37,7 @@ from soakproof.judge.slotwork import (
     seeds_of,
     sightings,
 )
+from soakproof.judge.staleness import health_is_stale, stale_slots
 from soakproof.records import Event, Exchange, Sample
 
 KNOWN = {
@@ -78,6 +80,9 @@ class Slots(Adjudicator):
         samples = sightings(evidence)
         if not samples:
             yield self._unseen(evidence)
+            return
+        if stale := stale_slots(evidence, samples):
+            yield self._stale(stale, samples)
             return
         busy = [s for s in samples if s.values.get("busy")]
         untold = [s for s in busy if None in seeds_of(s)]
@@ -124,6 +129,10 @@ class Slots(Adjudicator):
     def _gone(self, evidence: Evidence) -> Iterable[Finding]:
         """A process of the server's that ended, whenever that was, and was followed by no other."""
         ends = ended_for_good(evidence)
+        still = {id(e): answered for e in ends if (answered := health_is_stale(evidence, e))}
+        if still:
+            yield self._stale_health([e for e in ends if id(e) in still], max(still.values()))
+            ends = [e for e in ends if id(e) not in still]
         only_backend = all(e.details.get("role") == BACKEND for e in ends)
         evicted = took_its_place(evidence) if only_backend else ""
         if ends:
@@ -146,6 +155,41 @@ class Slots(Adjudicator):
                 fault="host" if evicted else "backend",
             )
 
+    def _stale_health(self, ends: Sequence[Event], answered: int) -> Finding:
+        """Processes that ended and are listed still, though requests sent after that are answered."""
+        first = ends[0]
+        pid = plain(first.details.get("pid"), 20)
+        return finding(
+            self,
+            "stale health",
+            Outcome.INCONCLUSIVE,
+            f"The health document is old: it goes on to list process {pid}, which ended ({_restart(first)}), "
+            f"though {counted(answered, 'request')} sent after that came to an answer: by which process, and "
+            "what became of that, is not known.",
+            figures=(Figure(name="answered after its end", value=answered),),
+            limit="a document of now",
+            span=(first.t_ns / NS, ends[-1].t_ns / NS),
+        )
+
+    def _stale(self, stale: Sequence[tuple[Sample, Sample, int]], samples: Sequence[Sample]) -> Finding:
+        """Readings that stayed the same though each answer is a new task for a slot."""
+        first, last, made = max(stale, key=lambda s: s[1].t_ns - s[0].t_ns)
+        return finding(
+            self,
+            "stale",
+            Outcome.INCONCLUSIVE,
+            f"The readings of the slots are old: from {first.t_ns / NS:.1f} to {last.t_ns / NS:.1f} s they "
+            f"stayed the same to the last digit, though {counted(made, 'request')} came and went: whether "
+            "any slot outlived its work is unknown.",
+            figures=(
+                Figure(name="stretches", value=len(stale), n=len(samples)),
+                Figure(name="answered meanwhile", value=made),
+            ),
+            limit="readings of now",
+            span=(first.t_ns / NS, last.t_ns / NS),
+            strength=resolution(samples),
+        )
+
     def _unseen(self, evidence: Evidence) -> Finding:
         bad = next((s for s in evidence.samples.get("slots", ()) if s.reason), None)
         why = f": {plain(bad.reason, 200)}" if bad else ""
@@ -160,12 +204,18 @@ class Slots(Adjudicator):
         )
 
     def _untold(self, untold: Sequence[Sample], busy: Sequence[Sample]) -> Finding:
+        seedless = any(s.values.get("seedless") for s in untold)
+        why = (
+            "worked for a request without a seed, though each of this run has one: it was taken away on the "
+            "way, or somebody else asked"
+            if seedless
+            else "did not tell the seed of its request"
+        )
         return finding(
             self,
             "seeds",
             Outcome.INCONCLUSIVE,
-            f"In {len(untold)} of {counted(len(busy), 'sample')} with a busy slot, one did not tell the "
-            "seed of its request.",
+            f"In {len(untold)} of {counted(len(busy), 'sample')} with a busy slot, one {why}.",
             figures=(Figure(name="without a seed", value=len(untold), n=len(busy)),),
             limit="at most half of them",
             critical=self.required and len(untold) > len(busy) / 2,
@@ -173,10 +223,17 @@ class Slots(Adjudicator):
 
     def _released(self, evidence: Evidence, samples: Sequence[Sample]) -> Finding:
         """Whether a slot was seen at work for a request that had ended more than its bound ago."""
-        late = [o for o in outlived(evidence, samples) if o.seconds > self.within]
+        twice = {request.seed for request, _ in arrivals(evidence, samples).twice}
+        late = [
+            o
+            for o in outlived(evidence, samples)
+            if o.seconds > self.within and o.exchange.seed not in twice  # whose twin it is: see delivery
+        ]
         leaks = [o for o in late if self._is_leak(o)]
         limits = [o for o in late if o not in leaks]
         outcome, answer = _outcome(Outcome.PASS, bool(leaks)), self._told(leaks, limits)
+        if leaks and twice:
+            answer += " Some requests of this run were worked on twice (delivery): it may be such a twin."
         if leaks and self.detached:
             answer = f"Not applicable, since the policy says that answers are detached from clients: {answer}"
             outcome = Outcome.INCONCLUSIVE
@@ -202,7 +259,7 @@ class Slots(Adjudicator):
             exchanges=ids(o.exchange for o in leaks or limits),
             strength=resolution(samples),
             critical=outcome is not Outcome.INCONCLUSIVE,
-            fault="backend" if outcome is Outcome.FAIL else "",
+            fault=_whose(outcome, twice),
         )
 
     def _held_tasks(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
@@ -319,6 +376,13 @@ class Slots(Adjudicator):
 
 def _outcome(otherwise: Outcome, failed: bool) -> Outcome:
     return Outcome.FAIL if failed else otherwise
+
+
+def _whose(outcome: Outcome, twice: Set[int]) -> str:
+    """Whose fault a held slot is; of a front that sends requests twice it may be either's."""
+    if outcome is not Outcome.FAIL:
+        return ""
+    return "server" if twice else "backend"
 
 
 def _restart(event: Event) -> str:

@@ -20,6 +20,7 @@ from soakproof.scenario import (
     Scenario,
     Script,
     Tokens,
+    as_floats,
     parse,
     same,
     violations,
@@ -196,10 +197,11 @@ def check_schema(it: IterationContext, told: Parsed, schema: dict[str, Any], ans
         return
     broken = violations(told.value, schema)
     more = f"; and {len(broken) - 5} more" if len(broken) > 5 else ""
-    it.check(
-        "json.schema",
-        not broken,
-        answer,
-        grade="unenforced" if broken else "",
-        reason="; ".join(broken[:5]) + more,
-    )
+    grade, reason = ("unenforced", "; ".join(broken[:5]) + more) if broken else whole_as_float(told)
+    it.check("json.schema", not broken, answer, grade=grade, reason=reason)
+
+
+def whole_as_float(told: Parsed) -> tuple[str, str]:
+    """Grade and reason of an answer with whole numbers such as 7.0: right, but not as a grammar has them."""
+    found = as_floats(told.value)
+    return ("as_float", f"written with a fraction of zero: {', '.join(found[:5])}") if found else ("", "")

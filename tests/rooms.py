@@ -90,6 +90,7 @@ PURE = (
     "reading/",
     "records.py",
     "release.py",
+    "replays.py",
     "request.py",
     "scenario.py",
     "slots.py",

@@ -17,6 +17,12 @@ _OUTCOMES: Mapping[bool | None, CheckOutcome] = {True: "pass", False: "fail", No
 _NONCE = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
 
 
+def all_said(exchange: Exchange) -> str:
+    """All that was answered, wherever it stood, what came after [DONE] included; empty where nothing was."""
+    parts = (exchange.text, exchange.reasoning, exchange.tool_calls, exchange.text_after_done)
+    return "\n".join(part for part in parts if part)
+
+
 def nonces(text: str) -> frozenset[str]:
     """Everything in the text that has the form of a nonce: eight letters and digits, or four and four."""
     return frozenset(_NONCE.findall(text))
@@ -38,9 +44,8 @@ class Secrets:
         return nonces(text) & self._known
 
     def foreign(self, exchange: Exchange) -> frozenset[str]:
-        """Nonces of other requests in this one's answer, reasoning or tool calls."""
-        said = "\n".join((exchange.text, exchange.reasoning, exchange.tool_calls))
-        return self.known(said) - frozenset(exchange.secrets)
+        """Nonces of other requests in anything that this one was answered."""
+        return self.known(all_said(exchange)) - frozenset(exchange.secrets)
 
 
 def estimated_tokens(characters: int, chars_per_token: float) -> int:

@@ -263,15 +263,19 @@ class Reading:
         said: dict[str, Any] = {
             "finish_reason": answer.finish_reason,
             "model_answered": answer.model,
+            "answer_id": answer.id,
+            "other_ids": answer.other_ids,
             "usage": raw(answer.usage, "usage", self._notes),
             "timings": raw(answer.timings, "timings", self._notes),
             "route": self._route,
             "text": answer.text,
             "reasoning": answer.reasoning,
             "tool_calls": str(answer.calls),
+            "text_after_done": self._stream.text_after_done if self._stream else "",
         }
         for secret in self._redact:
             said = without_key(said, secret)
+        said["other_ids"] = tuple(said["other_ids"])
         return said
 
     def _error_body(self) -> str | None:

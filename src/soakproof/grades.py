@@ -18,6 +18,7 @@ GRADES: Mapping[str, str] = {
     "nan": "NaN or Infinity, which JSON does not have",
     "invalid": "no JSON",
     "unenforced": "JSON that does not keep to the schema that was sent",
+    "as_float": "right, with whole numbers written as 7.0, which a grammar for integers does not make",
     # of answers
     "wrong": "not the right answer, and nobody else's either",
     "foreign": "it holds a secret of another request",
@@ -37,6 +38,7 @@ GRADES: Mapping[str, str] = {
     # of the cache
     "missed": "nothing was restored from the cache",
     "partial": "less was restored from the cache than it holds",
+    "stored": "the answer of an earlier request once more: it says nothing of the model's own cache",
     "evicted": "so much went by in between that the cache may have let go",
     # of refusals
     "answered": "answered where it must be refused",

@@ -68,6 +68,7 @@ class Opened:
     secrets: tuple[str, ...] = ()  # nonces that its own prompt holds
     cancel_planned: str | None = None  # such as "decode: after 20 token events"
     refusal_planned: bool = False  # asked in order to be refused
+    temperature: float | None = None  # as it was sent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ class Exchange:
     secrets: tuple[str, ...] = ()
     cancel_planned: str | None = None
     refusal_planned: bool = False
+    temperature: float | None = None
 
     outcome: Outcome
     failure: Failure | None = None  # of an exchange that is ok: how it was refused, as planned
@@ -117,6 +119,8 @@ class Exchange:
     done_marker: bool = False  # data: [DONE]
     # What the server says
     model_answered: str | None = None
+    answer_id: str | None = None  # by which the server calls the answer; the first that came
+    other_ids: tuple[str, ...] = ()  # that came within it besides, at most 8
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: int | None = None
@@ -127,6 +131,7 @@ class Exchange:
     text: str = ""
     reasoning: str = ""
     tool_calls: str = ""
+    text_after_done: str = ""  # of events after [DONE], which clients do not read; bounded
     text_digest: str = ""
     error_body: str | None = None  # bounded
     notes: tuple[str, ...] = ()  # oddities of the protocol that are no failure by themselves

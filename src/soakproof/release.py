@@ -13,6 +13,8 @@ from soakproof.scenario import Release, Released
 from soakproof.slots import Slot
 
 QUICK, SLOW = 0.1, 2.1  # seconds between two looks
+UNTOLD = "busy slots do not say which request they work for"
+SEEDLESS = "busy slots work for requests without a seed: it was taken away on the way, or somebody else asks"
 NOWHERE = "the target shows no slots"
 
 
@@ -74,7 +76,7 @@ class Search:
         self._count(busy)
         if not any(slot.seed == self.wanted.exchange.seed for slot in busy):
             if any(slot.seed is None for slot in busy):
-                return Release(None, reason="busy slots do not say which request they work for")
+                return Release(None, reason=SEEDLESS if any(slot.seedless for slot in busy) else UNTOLD)
             return Release(True, seconds=since, decoded=self.decoded)
         if since >= self.wanted.within:
             reason = f"still busy {since:.1f} s after the client left"

@@ -64,13 +64,29 @@ def opened(
         sent_ns=sent_ns,
         model_asked=model,
         stream=ask.stream,
-        max_tokens=ask.tokens,
+        max_tokens=_max_tokens(ask),
         prompt_chars=prompt_chars(ask),
         prompt_digest=hashlib.sha256(orjson.dumps(ask.chat())).hexdigest(),
         secrets=tuple(sorted(secrets.known(prompt))),
         cancel_planned=str(ask.cancel) if ask.cancel else None,
         refusal_planned=ask.refused,
+        temperature=_temperature(ask),
     )
+
+
+def _temperature(ask: Ask) -> float | None:
+    """As the body has it; None for what is no number."""
+    found = (ask.more or {}).get("temperature", ask.temperature)
+    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+
+
+def _max_tokens(ask: Ask) -> int:
+    """By whatever name the body has it; llama.cpp's own comes first."""
+    for name in ("n_predict", "max_completion_tokens", "max_tokens"):
+        found = (ask.more or {}).get(name)
+        if isinstance(found, int) and not isinstance(found, bool):
+            return found
+    return ask.tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ from soakproof.context import (
 from soakproof.plain import plain
 from soakproof.prompts import Register, at_depths, missed_code, prose, prose_above, register
 from soakproof.records import Exchange, Failure
-from soakproof.strictjson import Parsed, parse, same, violations
+from soakproof.replays import is_replay
+from soakproof.strictjson import Parsed, as_floats, parse, same, violations
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
 
 
@@ -248,7 +249,9 @@ __all__ = [
     "Tokens",
     "Traffic",
     "Yield",
+    "as_floats",
     "at_depths",
+    "is_replay",
     "missed_code",
     "nonces",
     "parse",

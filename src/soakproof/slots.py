@@ -32,6 +32,9 @@ class Slot:
     decoded: int | None = None
     prompt_processed: int | None = None
     prompt_tokens: int | None = None
+    seedless: bool = False  # its request came without a seed, and says so
+    temperature: float | None = None
+    max_tokens: int | None = None
 
 
 class UnknownShapeError(ValueError):
@@ -64,11 +67,14 @@ def _slot(key: Any, entry: Any) -> Slot:
         id=own_id if own_id is not None else _whole(key),
         busy=busy,
         seed=_seed(entry) if busy else None,
+        seedless=busy and _number(_param(entry, "seed")) == _RANDOM_SEED,
         task=_natural(entry.get("id_task", entry.get("task_id"))),
         context=_natural(entry.get("n_ctx")),
         decoded=_decoded(entry) if busy else None,
         prompt_processed=_natural(entry.get("n_prompt_tokens_processed")) if busy else None,
         prompt_tokens=_natural(entry.get("n_prompt_tokens")) if busy else None,
+        temperature=_number(_param(entry, "temperature")) if busy else None,
+        max_tokens=_natural(_param(entry, "n_predict", "max_tokens")) if busy else None,
     )
 
 
@@ -84,9 +90,16 @@ def _busy(entry: Mapping[str, Any]) -> bool:
     raise _unknown("expected a slot with is_processing or state", entry)
 
 
-def _seed(entry: Mapping[str, Any]) -> int | None:
+def _param(entry: Mapping[str, Any], *names: str) -> Any:
+    """The first of these of the request's parameters, as the slot shows them."""
     params = entry.get("params")
-    seed = _natural(params.get("seed")) if isinstance(params, Mapping) else None
+    if not isinstance(params, Mapping):
+        return None
+    return next((params[name] for name in names if name in params), None)
+
+
+def _seed(entry: Mapping[str, Any]) -> int | None:
+    seed = _natural(_param(entry, "seed"))
     return None if seed == _RANDOM_SEED else seed
 
 
@@ -103,6 +116,11 @@ def _whole(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < _RANDOM_SEED + 1 else None
 
 
 def _natural(value: Any) -> int | None:

@@ -135,7 +135,12 @@ _decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, 
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal values of equal JSON types, whatever the order of keys: True is not 1, and 1 is not 1.0."""
+    """Equal values of equal JSON types, whatever the order of keys: True is not 1.
+
+    Numbers are equal by their value, as JSON Schema compares them: 1.0 is 1. `as_floats` finds such a one.
+    """
+    if _is_number(a) and _is_number(b):
+        return bool(a == b)
     if type(a) is not type(b):
         return False
     if isinstance(a, dict):
@@ -143,6 +148,24 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, list):
         return len(a) == len(b) and all(map(same, a, b))
     return bool(a == b)
+
+
+def as_floats(value: Any, at: str = "$") -> list[str]:
+    """Where whole numbers are written with a fraction of zero, such as ``$.amount``.
+
+    Since its draft 6 JSON Schema counts them as integers; llama.cpp's grammar for an integer makes none.
+    """
+    if isinstance(value, float):
+        return [at] if value.is_integer() else []
+    if isinstance(value, dict):
+        return [found for key, item in value.items() for found in as_floats(item, f"{at}.{key}")]
+    if isinstance(value, list):
+        return [found for n, item in enumerate(value) for found in as_floats(item, f"{at}[{n}]")]
+    return []
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -159,9 +182,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 def violations(value: Any, schema: Mapping[str, Any], at: str = "$") -> list[str]:
     """How a value breaks a schema: type, const, properties, required, additionalProperties, items."""
     kind = schema.get("type")
-    if kind is not None and (
-        not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind in {"integer", "number"})
-    ):
+    if kind is not None and not _is_of(value, kind):
         return [f"{at}: expected {kind}, found {type(value).__name__}"]
     found = []
     if "const" in schema and not same(value, schema["const"]):
@@ -172,6 +193,13 @@ def violations(value: Any, schema: Mapping[str, Any], at: str = "$") -> list[str
         for number, item in enumerate(value):
             found += violations(item, schema["items"], f"{at}[{number}]")
     return found
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    is_flag = isinstance(value, bool) and kind in {"integer", "number"}
+    return isinstance(value, _TYPES[kind]) and not is_flag
 
 
 def _object_violations(value: dict[str, Any], schema: Mapping[str, Any], at: str) -> list[str]:

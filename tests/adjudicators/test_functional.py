@@ -171,3 +171,38 @@ def test_ids_are_bounded_and_hostile_text_is_neutralised() -> None:
     assert len(found.exchanges) == 20
     assert "\x1b" not in found.answer
     assert "\n" not in found.answer
+
+
+def in_reasoning(n, text, **more):
+    """An answer without content, as its exchange is recorded."""
+    values = {"outcome": "fail", "failure": Failure.EMPTY, "text": "", "reasoning": text, **more}
+    return exchange(f"r{n}", kind="echo", iteration=n, at=n, **values)
+
+
+def in_content(n, **more):
+    return exchange(f"c{n}", kind="echo", iteration=n, at=n, text="JKLMNPQR-01 JKLMNPQR-02", **more)
+
+
+def test_an_exact_answer_in_the_reasoning_of_a_model_that_does_not_reason_was_moved() -> None:
+    """With it whatever else has no content: our own limit is not to blame for it."""
+    exact = in_reasoning(7, "ABCDEFGH-01 ABCDEFGH-02", secrets=("ABCDEFGH",))
+    spent = in_reasoning(8, "Once upon a time", failure=Failure.BUDGET)
+    found = adjudicate("functional", evidence([in_content(n) for n in range(4)], exact, spent))
+    assert (found["misplaced"].outcome, found["misplaced"].fault) == (Outcome.FAIL, "front")
+    assert found["misplaced"].exchanges == ("r7", "r8")
+    assert set(found) == {"checks", "misplaced"}
+
+
+@pytest.mark.parametrize(
+    ("moved", "others"),
+    [
+        (in_reasoning(7, "The user wants ABCDEFGH-01 repeated.", secrets=("ABCDEFGH",)), {}),
+        (in_reasoning(7, "ABCDEFGH-01", secrets=("ABCDEFGH",)), {"reasoning": "Let me see."}),
+        (in_reasoning(7, "ABCDEFGH-01, or should it " + "be " * 40, secrets=("ABCDEFGH",)), {}),
+    ],
+    ids=["thoughts about it", "a model that reasons", "thoughts that begin with it"],
+)
+def test_a_model_that_only_reasons_is_the_models_own_fault(moved, others) -> None:
+    found = adjudicate("functional", evidence([in_content(n, **others) for n in range(4)], moved))
+    assert "misplaced" not in found
+    assert found["exchanges: empty"].fault == "model"

@@ -1,5 +1,7 @@
 """Isolation: a secret in another's answer, whoever leaked it and however long ago."""
 
+from dataclasses import replace
+
 import pytest
 from judging import adjudicate, evidence, exchange, iteration, opened
 
@@ -107,3 +109,50 @@ def test_every_pair_at_once_is_counted() -> None:
     single = exchange("single", at=30.5, took=0.1, first=1.0)  # one token has no length
     figures = adjudicate("isolation", evidence(at_once, alone, single))["overlap"].figures
     assert figures[0].value == 6
+
+
+def id_of(letter: str) -> str:
+    """An id as llama.cpp makes them."""
+    return f"chatcmpl-{letter}1epM0DIYOWyvuqP9oGp9iikfCi0QfXT"
+
+
+def test_a_secret_after_done_is_a_leak_that_says_so() -> None:
+    found = adjudicate("isolation", evidence(pair(text_after_done=f"and {MINE}-02")))["foreign"]
+    assert (found.outcome, found.exchanges) == (Outcome.FAIL, ("b", "a"))
+    assert "says ABCDEFGH after its [DONE], which belongs to a" in found.answer
+
+
+def test_pieces_of_a_running_answer_in_another_are_told_by_their_ids() -> None:
+    first, second = pair(answer_id=id_of("b"), other_ids=(id_of("a"),))
+    found = adjudicate("isolation", evidence(replace(first, answer_id=id_of("a")), second))["mixed"]
+    assert (found.outcome, found.fault, found.exchanges) == (Outcome.FAIL, "front", ("b", "a"))
+    assert found.answer == (
+        "1 answer is mixed with those of others, by the ids of their pieces; first: b (isolation 1 b) has "
+        "pieces of the answer of a (isolation 1 a), running at the same time."
+    )
+
+
+def test_an_answer_whose_first_piece_is_anothers_is_mixed_too() -> None:
+    first, second = pair(answer_id=id_of("a"), other_ids=(id_of("b"),))
+    found = adjudicate("isolation", evidence(replace(first, answer_id=id_of("a")), second))["mixed"]
+    assert found.exchanges == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("mine", "yours", "others"),
+    [
+        (id_of("a"), id_of("b"), (id_of("c"), id_of("d"))),
+        ("chatcmpl-7", "chatcmpl-8", ("chatcmpl-7",)),
+        (id_of("a"), None, ()),
+    ],
+    ids=["an id a piece", "ids that count", "no ids"],
+)
+def test_ids_that_belong_to_no_other_answer_are_no_mixture(mine, yours, others) -> None:
+    first, second = pair(answer_id=yours, other_ids=others)
+    found = adjudicate("isolation", evidence(replace(first, answer_id=mine), second))
+    assert "mixed" not in found
+
+
+def test_a_server_that_calls_all_its_answers_alike_mixes_nothing() -> None:
+    alike = [exchange(f"x{n}", at=n, answer_id=id_of("a"), other_ids=(id_of("b"),)) for n in range(8)]
+    assert "mixed" not in adjudicate("isolation", evidence(alike))

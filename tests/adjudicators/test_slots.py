@@ -9,6 +9,7 @@ from soakproof.clock import nanoseconds
 from soakproof.judge import Outcome
 from soakproof.records import Event, Exchange, Sample
 
+FAIL = Outcome.FAIL
 SERVER = trace("process:backend", 60, every=5, pid=7)
 FREE = event("final_slots", 61.0, busy=0, seeds=[])
 
@@ -179,6 +180,73 @@ def test_a_model_that_another_clients_model_took_the_place_of_is_not_the_servers
     assert front.outcome is Outcome.FAIL
 
 
+def read_again(times: int, tasks: list[int], **more: Any) -> list[Sample]:
+    """The same document, as if it were read anew every 2.5 s."""
+    values = {"total": 2, "busy": 1, "seeds": [501], "decoded": [60], "tasks": [4], **more}
+    return [sample("slots", 2.5 * n, last_tasks=tasks, **values) for n in range(times)]
+
+
+def come_and_go(n: int, **more: Any) -> list[Exchange]:
+    return [exchange(f"x{i}", at=1.0 + 2 * i, took=1.0, iteration=i, **more) for i in range(n)]
+
+
+def test_readings_that_stay_the_same_while_requests_come_and_go_are_old() -> None:
+    """No slot is said to be held then, nor to be free at the end."""
+    run = evidence(cancelled(took=0.5), come_and_go(8), read_again(9, [4, 3]), SERVER, FREE)
+    found = adjudicate("slots", run)
+    assert set(found) == {"restarted", "stale"}
+    assert (found["stale"].outcome, found["stale"].critical) == (Outcome.INCONCLUSIVE, True)
+    assert "The readings of the slots are old: from 0.0 to 20.0 s" in found["stale"].answer
+
+
+@pytest.mark.parametrize(
+    ("requests", "readings", "target"),
+    [
+        (come_and_go(8), [r for n in range(9) for r in read_again(9, [4, n])[n : n + 1]], {}),
+        (come_and_go(2), read_again(9, [4, 3]), {}),
+        (come_and_go(8, outcome="fail"), read_again(9, [4, 3]), {}),
+        (come_and_go(8), read_again(9, [4, 3], busy=0, seeds=[]), {"asked_recipe": "collection.router"}),
+        (come_and_go(8), read_again(9, [4, 3], total=None), {}),
+        (come_and_go(8, model_asked="another"), read_again(9, [4, 3]), {}),
+    ],
+    ids=["stuck beside one that works", "few", "none answered", "a router", "tasks untold", "another model"],
+)
+def test_slots_that_truly_stay_as_they_are_are_not_old(requests, readings, target) -> None:
+    run = evidence(requests, readings, SERVER, FREE, target=target)
+    assert "stale" not in adjudicate("slots", run)
+
+
+def listed(*pids: int) -> list[Sample]:
+    """A health document that lists these processes all the time."""
+    return trace("health", 60, every=2, pids=list(pids), models_loaded=["probe"])
+
+
+def test_a_health_document_that_lists_what_has_ended_while_answers_come_is_old() -> None:
+    found = adjudicate("slots", evidence(gone(), come_and_go(25), listed(7), FREE))
+    assert "gone" not in found
+    assert found["stale health"].outcome is Outcome.INCONCLUSIVE
+    assert "it goes on to list process 7" in found["stale health"].answer
+
+
+def test_a_process_that_ended_is_gone_where_health_says_so_or_nothing_is_answered() -> None:
+    assert adjudicate("slots", evidence(gone(), come_and_go(25), listed(), FREE))["gone"].outcome is FAIL
+    assert adjudicate("slots", evidence(gone(), listed(7), FREE))["gone"].outcome is FAIL
+
+
+def test_a_request_that_was_sent_twice_is_no_slot_that_outlived_its_work() -> None:
+    twin = [sample("slots", 1.0, total=2, busy=2, seeds=[501, 501], tasks=[4, 5], decoded=[9, 9])]
+    run = evidence(cancelled(), twin, busy_until(55)[1:], SERVER, FREE)
+    assert adjudicate("slots", run)["released"].outcome is Outcome.PASS
+
+
+def test_a_slot_that_outlived_its_work_where_requests_are_sent_twice_may_be_a_twin() -> None:
+    other = exchange("other", at=0.5, took=1.0, seed=777)
+    twin = [sample("slots", 1.0, total=2, busy=2, seeds=[777, 777], tasks=[4, 5], decoded=[9, 9])]
+    found = adjudicate("slots", evidence(cancelled(), other, twin, busy_until(55), SERVER, FREE))["released"]
+    assert (found.outcome, found.fault) == (Outcome.FAIL, "server")
+    assert found.answer.endswith("it may be such a twin.")
+
+
 def test_unseen_slots_and_processes_are_inconclusive() -> None:
     denied = sample("slots", 0.0, state="unsupported", reason="501 slots endpoint is disabled")
     strict = adjudicate("slots", evidence(cancelled(), denied))
@@ -187,6 +255,13 @@ def test_unseen_slots_and_processes_are_inconclusive() -> None:
     assert "disabled" in strict["slots"].answer
     lenient = adjudicate("slots", evidence(cancelled(), denied), required=False)
     assert not any(f.critical for f in lenient.values())
+
+
+def test_slots_that_work_for_requests_without_a_seed_say_so() -> None:
+    looks = [sample("slots", 2.5 * n, total=2, busy=1, seeds=[None], seedless=1) for n in range(20)]
+    found = adjudicate("slots", evidence(cancelled(), looks, SERVER, FREE))["seeds"]
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "worked for a request without a seed, though each of this run has one" in found.answer
 
 
 def test_slots_that_do_not_tell_seeds_cannot_show_a_release() -> None:

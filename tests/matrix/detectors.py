@@ -14,6 +14,7 @@ from tests.load.soaks import ROOT
 OF_THE_RUN = ("coverage", "evidence", "generator")
 # Subjects that only tell, or say that nothing was seen.
 TELLING = {
+    "delivery: requests",
     "functional: checks",
     "functional: exchanges",
     "functional: scenarios",
@@ -33,7 +34,12 @@ TELLING = {
 # here, an error of half a run's length.
 ELSEWHERE = {
     "conditions: settings": "tests/adjudicators/test_conditions.py",
+    "delivery: parameters": "tests/adjudicators/test_delivery.py",
+    "delivery: stored": "tests/adjudicators/test_delivery.py",
+    "delivery: twice": "tests/adjudicators/test_delivery.py",
+    "functional: misplaced": "tests/adjudicators/test_functional.py",
     "functional: exchanges: connect": "tests/load/test_soak.py",
+    "isolation: mixed": "tests/adjudicators/test_isolation.py",
     "memory: available": "tests/adjudicators/test_memory.py",
     "memory: swap": "tests/adjudicators/test_memory.py",
     "scheduling: wedged": "tests/cases/test_timelines.py",
@@ -44,6 +50,8 @@ ELSEWHERE = {
     "server_log: out_of_memory": "tests/adjudicators/test_server_log.py",
     "slots: gone": "tests/adjudicators/test_slots.py",
     "slots: one slot": "tests/judge/test_placement.py",
+    "slots: stale": "tests/adjudicators/test_slots.py",
+    "slots: stale health": "tests/adjudicators/test_slots.py",
     "slots: released": "tests/adjudicators/test_slots.py",
 }
 # Each oddity of the protocol that weighs is made to fire in these rooms' tests, if no plant does it.

@@ -219,3 +219,19 @@ def test_a_server_that_claims_every_register_is_not_dealt_to_for_ever() -> None:
     played = play(PAIR, left_over(1000))
     assert played.missed() == {"cache.faster": (None, "")}
     assert sum(a.role == "cold" for a in played.asks) == 8
+
+
+def test_the_very_answer_out_of_a_store_says_nothing_of_the_cache() -> None:
+    """A cache of answers in front gave the first one again, with its id and its times."""
+    id = "chatcmpl-GepM0DIYOWyvuqP9oGp9iikfCi0QfXTZ"
+
+    def stored(exchange: Exchange) -> Exchange:
+        if exchange.role not in {"cold", "repeat", "back"}:
+            return exchange
+        return dataclasses.replace(exchange, answer_id=id, cached_tokens=0, timings={"prompt_ms": 600.0})
+
+    played = play(PAIR, stored)
+    assert played.missed() == {
+        "cache.restored": (None, "stored"),
+        "cache.after_other": (None, "stored"),
+    }

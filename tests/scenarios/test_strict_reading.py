@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.strictjson import parse, same, violations
+from soakproof.strictjson import as_floats, parse, same, violations
 
 LEAVES = (
     st.none()
@@ -101,7 +101,7 @@ def test_a_lone_surrogate_is_a_value() -> None:
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [(1, True), (0, False), (1, 1.0), ("1", 1), (None, False), ([1], [1, 2]), ({}, []), ([True], [1])],
+    [(1, True), (0, False), ("1", 1), (None, False), ([1], [1, 2]), ({}, []), ([True], [1])],
 )
 def test_values_of_other_types_are_not_the_same(a: object, b: object) -> None:
     assert not same(a, b)
@@ -159,3 +159,15 @@ def test_what_is_wrong_and_where_is_one_sentence(text: str) -> None:
     reason = parse(text).reason
     assert re.search(r" at character \d+ of \d+$", reason), reason
     assert "at at" not in reason
+
+
+def test_a_whole_number_with_a_fraction_of_zero_is_an_integer_and_told() -> None:
+    """As JSON Schema has it since its draft 6."""
+    value = {"a": 1507.0, "b": [2.5, 3.0], "c": 4}
+    assert violations({"a": 1507.0}, {"type": "object", "properties": {"a": {"type": "integer"}}}) == []
+    assert violations(1507.5, {"type": "integer"}) == ["$: expected integer, found float"]
+    assert violations(7.0, {"const": 7}) == []
+    assert same(1507.0, 1507)
+    assert not same(1.0, True)
+    assert as_floats(value) == ["$.a", "$.b[1]"]
+    assert as_floats({"a": 1507, "b": 2.5, "c": True}) == []

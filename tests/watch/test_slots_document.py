@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soakproof.slots import Slot, UnknownShapeError, parse_slots
+from soakproof.watch.backend_slots import slot_values
 
 
 def case(name: str) -> Any:
@@ -127,3 +128,27 @@ def test_the_shapes_agree(slots: list[tuple[bool, int, int]]) -> None:
     assert parse_slots([entry(n, False) for n in range(len(slots))]) == expected
     if slots:
         assert parse_slots({str(n): entry(n, True) for n in range(len(slots))}) == expected
+
+
+def test_what_the_request_asked_for_is_shown_as_long_as_it_is_worked_on() -> None:
+    params = {"seed": 7, "temperature": 0.800000011920929, "max_tokens": 300, "n_predict": 256}
+    busy, idle = ({"id": n, "is_processing": not n, "params": params} for n in range(2))
+    shown, forgotten = parse_slots([busy, idle])
+    assert (shown.temperature, shown.max_tokens, shown.seedless) == (0.800000011920929, 256, False)
+    assert (forgotten.temperature, forgotten.max_tokens) == (None, None)
+
+
+@pytest.mark.parametrize("value", ["hot", True, float("nan"), 10**400, None, [0.8]])
+def test_a_temperature_that_is_none_is_left_out(value: Any) -> None:
+    (slot,) = parse_slots([{"is_processing": True, "params": {"temperature": value, "n_predict": -1}}])
+    assert (slot.temperature, slot.max_tokens) == (None, None)
+
+
+def test_a_request_that_came_without_a_seed_says_so() -> None:
+    (slot,) = parse_slots([{"is_processing": True, "params": {"seed": 0xFFFFFFFF}}])
+    assert (slot.seed, slot.seedless) == (None, True)
+
+
+def test_a_sample_tells_the_last_task_of_idle_slots_too() -> None:
+    slots = parse_slots([{"is_processing": True, "id_task": 4}, {"is_processing": False, "id_task": 3}])
+    assert slot_values(slots)["last_tasks"] == [4, 3]

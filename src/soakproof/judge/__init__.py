@@ -6,7 +6,7 @@ Statistics are in `soakproof.judge.statistics`.
 """
 
 from soakproof.clock import NS
-from soakproof.context import nonces
+from soakproof.context import all_said, nonces
 from soakproof.endings import how_ended
 from soakproof.failures import fault_of
 from soakproof.judge.evidence import Evidence
@@ -31,6 +31,7 @@ __all__ = [
     "Ratio",
     "Seconds",
     "Tokens",
+    "all_said",
     "check_outcome",
     "counted",
     "fault_of",

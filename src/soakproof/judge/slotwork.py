@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
@@ -23,6 +24,8 @@ class Sight:
     task: int | None
     decoded: int | None  # tokens generated
     prompt: int | None  # tokens of the prompt processed
+    temperature: float | None = None
+    max_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -90,12 +93,20 @@ def phase_at_end(exchange: Exchange) -> str:
 def sights_of(sample: Sample) -> list[Sight]:
     """A look at each of a sample's busy slots."""
 
-    def told(name: str, place: int) -> int | None:
+    def told(name: str, place: int) -> Any:
         listed = sample.values.get(name) or ()
         return listed[place] if place < len(listed) else None
 
     return [
-        Sight(sample.t_ns, seed, told("tasks", n), told("decoded", n), told("prompt_processed", n))
+        Sight(
+            sample.t_ns,
+            seed,
+            task=told("tasks", n),
+            decoded=told("decoded", n),
+            prompt=told("prompt_processed", n),
+            temperature=told("temperatures", n),
+            max_tokens=told("max_tokens", n),
+        )
         for n, seed in enumerate(seeds_of(sample))
     ]
 

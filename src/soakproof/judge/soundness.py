@@ -71,6 +71,11 @@ def _is_wholes(value: Any) -> bool:
     return is_list and all(v is None or _is_whole(v) for v in value)
 
 
+def _is_numbers(value: Any) -> bool:
+    is_list = isinstance(value, (list, tuple)) and len(value) <= _MOST_SLOTS
+    return is_list and all(v is None or (_is_number(v) and not isinstance(v, bool)) for v in value)
+
+
 def _is_texts(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(v is None or isinstance(v, str) for v in value)
 
@@ -81,11 +86,16 @@ def _is_text(value: Any) -> bool:
 
 # What is read by name. Of any other value only a number is looked at: sources and events may tell more.
 _OF: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("busy", "total"), _is_slots),
+    **dict.fromkeys(("busy", "total", "seedless"), _is_slots),
     **dict.fromkeys(("pid", "was_pid", "is_pid", "fds", "threads"), _is_whole),
     **dict.fromkeys(
-        ("seeds", "tasks", "decoded", "prompt_processed", "prompt_tokens", "ids", "pids"), _is_wholes
+        (
+            *("seeds", "tasks", "last_tasks", "decoded", "prompt_processed", "prompt_tokens"),
+            *("max_tokens", "ids", "pids"),
+        ),
+        _is_wholes,
     ),
+    "temperatures": _is_numbers,
     **dict.fromkeys(("name", "role", "reason"), _is_text),
     "models_loaded": _is_texts,
     **dict.fromkeys(("created", "was_created", "is_created"), _is_number),

@@ -12,6 +12,7 @@ from soakproof.reading.finish import Meaning, meaning
 from soakproof.reading.notes import Notes, printable
 
 NAME_CHARS = 300
+MOST_IDS = 8  # beside the first
 KEPT_CHARS = 64 * 1024  # of each kind of text of an answer that has no end
 
 
@@ -32,11 +33,21 @@ class Answer:
         self._notes = notes
         self._model: Any = None
         self._id: Any = None
+        self._other_ids: dict[str, None] = {}
         self._created: Any = None
 
     @property
     def model(self) -> str | None:
         return printable(self._model, NAME_CHARS) if self._model else None
+
+    @property
+    def id(self) -> str | None:
+        return printable(self._id, NAME_CHARS) if self._id else None
+
+    @property
+    def other_ids(self) -> tuple[str, ...]:
+        """Ids of chunks that are not called as the first one is."""
+        return tuple(self._other_ids)
 
     @cached_property
     def text(self) -> str:
@@ -148,8 +159,13 @@ class Answer:
         if timings is not None:
             self.timings = self._object(timings, "timings") or self.timings
         self._id = self._same(self._id, document.get("id"), "id_changed", str)
+        self._another_id(document.get("id"))
         self._created = self._same(self._created, document.get("created"), "created_changed", int)
         self._model = self._same(self._model, document.get("model"), "model_changed", str)
+
+    def _another_id(self, value: Any) -> None:
+        if value and value != self._id and isinstance(value, str) and len(self._other_ids) < MOST_IDS:
+            self._other_ids[printable(value, NAME_CHARS)] = None
 
     def _same(self, first: Any, value: Any, note: str, kind: type) -> Any:
         """The first value that says anything; Azure begins with an empty one."""

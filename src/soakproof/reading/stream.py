@@ -4,6 +4,7 @@ from typing import Any
 
 from soakproof.plain import listed
 from soakproof.reading.answer import Answer
+from soakproof.reading.delta import whole
 from soakproof.reading.ending import Fault, said
 from soakproof.reading.lenient import parse
 from soakproof.reading.notes import Notes
@@ -14,6 +15,7 @@ from soakproof.sse import MIB, Comment, FrameTooLargeError, ServerSentEvent, SSE
 
 DONE = ("[DONE]", "DONE")
 LONGEST_ANSWER = 8 * MIB  # characters; a million tokens have half of that
+AFTER_DONE_CHARS = 4096  # that are kept of what comes after [DONE]
 HEARTBEATS = {"ping", "heartbeat", "keepalive", "keep-alive"}
 
 
@@ -28,6 +30,7 @@ class EventStream:
         self.done = False
         self.evidence: str | None = None  # the event that tells the failure best, as it was sent
         self._answer, self._times, self._notes = answer, times, notes
+        self.text_after_done = ""  # no part of the answer; bounded
         self._reader = SSEReader()
         self._events = 0  # with data, [DONE] not counted
         self._bytes = 0
@@ -134,7 +137,7 @@ class EventStream:
 
     def _event(self, t_ns: int, event: ServerSentEvent) -> None:
         if self.done:
-            self._notes.add("done_twice" if event.data.strip().upper() in DONE else "data_after_done")
+            self._late(event)
             return
         data = event.data
         if len(data) < 16 and data.strip().upper() in DONE:
@@ -156,6 +159,15 @@ class EventStream:
         if not strict:
             self._notes.add("not_strict_json")
         self._document(t_ns, event, document)
+
+    def _late(self, event: ServerSentEvent) -> None:
+        """An event after [DONE]: told, and its text kept, which may be somebody else's."""
+        if event.data.strip().upper() in DONE:
+            self._notes.add("done_twice")
+            return
+        self._notes.add("data_after_done")
+        if len(self.text_after_done) < AFTER_DONE_CHARS:
+            self.text_after_done = (self.text_after_done + _text_of(event.data))[:AFTER_DONE_CHARS]
 
     def _document(self, t_ns: int, event: ServerSentEvent, document: Any) -> None:
         error = read_error(document, certain=event.event == "error")
@@ -227,6 +239,18 @@ class EventStream:
         if self._error is None:
             self._error, self.evidence = error, data
             note_error(error, self._notes)
+
+
+def _text_of(data: str) -> str:
+    """The text of one chunk by itself; what is no chunk with text, as it was sent."""
+    try:
+        document, _ = parse(data)
+    except ValueError:
+        return data
+    if not isinstance(document, dict):
+        return data
+    delta = Answer(Notes()).chunk(document)
+    return whole(delta.content + delta.reasoning) or whole(data)
 
 
 def _is_heartbeat(value: Any) -> bool:

@@ -19,8 +19,9 @@ _LIST_LIMIT = 64
 class BackendSlots:
     """``slots``: {total, busy, context, backend}, and lists with an entry for each busy slot, in order.
 
-    The lists are ids, seeds, tasks, decoded, prompt_processed and prompt_tokens. ``context`` is that of one
-    slot, in tokens.
+    The lists are ids, seeds, tasks, decoded, prompt_processed, prompt_tokens, temperatures and max_tokens.
+    ``context`` is that of one slot, in tokens; ``seedless`` of the busy slots say that their request has no
+    seed; ``last_tasks`` has an entry for each slot, that of an idle one from the work that it had last.
     """
 
     name = "slots"
@@ -66,4 +67,8 @@ def slot_values(slots: Sequence[Slot]) -> dict[str, Any]:
         "decoded": [slot.decoded for slot in shown],
         "prompt_processed": [slot.prompt_processed for slot in shown],
         "prompt_tokens": [slot.prompt_tokens for slot in shown],
+        "temperatures": [slot.temperature for slot in shown],
+        "max_tokens": [slot.max_tokens for slot in shown],
+        "seedless": sum(slot.seedless for slot in busy),
+        "last_tasks": [slot.task for slot in slots[:_LIST_LIMIT]],
     }

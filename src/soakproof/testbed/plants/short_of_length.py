@@ -16,6 +16,7 @@ answer = "60 tokens"
 """
     seconds = 3
     fires = (Fires("functional: prose.length"),)
+    may_fire = ("delivery: parameters",)  # where a slot is seen at work
 
     async def ask(self, call: Call) -> None:
         for name in ("max_tokens", "max_completion_tokens", "n_predict"):

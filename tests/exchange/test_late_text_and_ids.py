@@ -1,0 +1,63 @@
+"""What a record keeps of a response besides its answer: text after [DONE], and the ids of its pieces."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from responses import DONE, STOP, answer, events, read, text
+
+from soakproof.context import Surroundings
+from soakproof.reading.answer import MOST_IDS
+from soakproof.reading.stream import AFTER_DONE_CHARS
+from soakproof.request import Requests
+from soakproof.scenario import Ask
+
+
+def test_text_after_done_is_kept_and_is_no_part_of_the_answer() -> None:
+    late = [text("ABCD"), text("-2345"), "no JSON", {"choices": []}]
+    found = read(answer("Hi", end=[STOP, DONE, *late]))
+    assert (found.outcome, found.text) == ("ok", "Hi")
+    assert found.text_after_done == 'ABCD-2345no JSON{"choices": []}'
+    assert "data_after_done" in found.notes
+
+
+def test_healthy_answers_have_none() -> None:
+    found = read(answer("Hi", end=[STOP, DONE, DONE]))
+    assert (found.text_after_done, found.answer_id, found.other_ids) == ("", "chatcmpl-A1", ())
+
+
+@given(st.lists(st.text(max_size=3000), max_size=6))
+def test_what_is_kept_after_done_is_bounded_and_can_be_written(late: list[str]) -> None:
+    found = read(answer("Hi", end=[STOP, DONE, *(text(t) for t in late)]))
+    assert len(found.text_after_done) <= AFTER_DONE_CHARS
+    found.text_after_done.encode()
+
+
+def test_half_a_character_after_done_is_replaced() -> None:
+    lone = json.dumps(text("x")).replace("x", chr(92) + "ud800")
+    assert read(answer("Hi", end=[STOP, DONE, lone])).text_after_done == "?"
+
+
+def test_the_ids_of_pieces_are_kept_the_first_apart() -> None:
+    pieces = [text(c, id=f"chatcmpl-{c}") for c in "abab"]
+    found = read(events(*pieces, STOP | {"id": "chatcmpl-a"}, DONE))
+    assert (found.text, found.answer_id, found.other_ids) == ("abab", "chatcmpl-a", ("chatcmpl-b",))
+    many = [text("x", id=f"chatcmpl-{n}") for n in range(100)]
+    assert len(read(events(*many, STOP, DONE)).other_ids) == MOST_IDS
+
+
+@pytest.mark.parametrize(
+    ("more", "temperature", "limit"),
+    [
+        (None, 0.8, 300),
+        ({"temperature": 0, "n_predict": 5, "max_tokens": 6}, 0.0, 5),
+        ({"temperature": "hot", "max_tokens": "many"}, None, 300),
+    ],
+)
+def test_the_record_has_the_temperature_and_the_limit_of_the_body(more, temperature, limit) -> None:
+    around = Surroundings(slots=2, slot_context=4096, chars_per_token=4.0)
+    requests = Requests(node="load", model="m", around=around, seed=1, first_seed=7)
+    asked = requests.prepare(Ask("x", tokens=300, temperature=0.8, more=more), "kind", 1, 0)
+    assert (asked.record.temperature, asked.record.max_tokens) == (temperature, limit)
+    assert json.loads(asked.body)["temperature"] == (more or {}).get("temperature", 0.8)
