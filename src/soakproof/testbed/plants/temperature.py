@@ -7,6 +7,7 @@ from soakproof.testbed.plant import Call, Plant
 
 class Temperature(Plant):
     """Requests that ask for the likeliest token are answered at a temperature: a sure model says the same.
+
     The slots show what was asked, since it is the server's own way to sample.
     """
 
