@@ -20,6 +20,7 @@ from soakproof.judge import (
     plain,
     upper,
 )
+from soakproof.judge.lag import lag_between, lag_s
 from soakproof.judge.series import reading, series
 from soakproof.records import Exchange, Sample
 
@@ -84,9 +85,13 @@ class Generator(Adjudicator):
         yield from self._faults(evidence)
 
     def _node(self, evidence: Evidence, node: str, samples: Sequence[Sample]) -> Finding:
-        late = [s for s in samples if _lag_s(s) > self.lag]
+        late = [s for s in samples if lag_s(s) > self.lag]
         sent = [e for e in evidence.exchanges if e.node == node]
-        touched = [e for e in sent if _late_for(e, late) > TOUCHED * (e.done_ns - e.sent_ns) / NS]
+        touched = [
+            e
+            for e in sent
+            if lag_between(late, e.sent_ns, e.done_ns) > TOUCHED * (e.done_ns - e.sent_ns) / NS
+        ]
         bounds = self._bounds(samples, len(late), _percent(len(touched), len(sent)))
         over = [f"{b.name} is {b.value:.4g} {b.unit}" for b in bounds if b.is_broken]
         measured = zip(("CPU", "event-loop lag"), bounds[:2], strict=True)
@@ -189,24 +194,10 @@ def _most(name: str, values: Sequence[float]) -> Figure:
     return Figure(name=name, value=max(values, default=None), n=len(values))
 
 
-def _lag_s(sample: Sample) -> float:
-    """Seconds; 0 for a sample that does not tell, which is looked at elsewhere."""
-    return max(_values([sample], "loop_lag_max_ms"), default=0.0) / 1000
-
-
-def _late_for(exchange: Exchange, late: Sequence[Sample]) -> float:
-    """Seconds of lag that may have been in an exchange's times. A sample tells of the second before it."""
-    return sum(
-        lag
-        for s in late
-        if (lag := _lag_s(s)) and s.t_ns - (1 + lag) * NS < exchange.done_ns and exchange.sent_ns < s.t_ns
-    )
-
-
 def _kept_up(late: Sequence[Sample], touched: Sequence[Exchange]) -> str:
     if not late:
         return "The tester kept up."
-    worst, times = max(_lag_s(s) for s in late), counted(len(touched), "exchange")
+    worst, times = max(lag_s(s) for s in late), counted(len(touched), "exchange")
     seconds = counted(len(late), "second")
     return (
         f"The tester kept up but for {seconds} (worst lag {worst:.2g} s); the times of {times} are less sure."

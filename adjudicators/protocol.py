@@ -21,6 +21,7 @@ from soakproof.judge import (
 )
 from soakproof.judge.claims import about, oddities
 from soakproof.judge.habits import CONCERNED, denied_hits, missing
+from soakproof.judge.lateness import late_answers
 from soakproof.records import Exchange
 
 OUTCOMES: Mapping[str, Outcome] = {
@@ -55,7 +56,8 @@ class Protocol(Adjudicator):
         concerned = sum(map(CONCERNED.get(name, lambda _: True), answered))
         weighs = odd.weight != "told" and name not in self.allowed
         enough = len(seen) >= odd.least and len(seen) >= odd.share * concerned
-        outcome = OUTCOMES[odd.weight] if weighs and enough else Outcome.PASS
+        weight = odd.weight_of(len(seen)) if weighs and enough else odd.weight
+        outcome = OUTCOMES[weight] if weighs and enough else Outcome.PASS
         first = next(e for e in answered if e.id in seen)
         where = f"first: {first.scenario} {first.iteration} {first.role}"
         detail = f": {plain(seen[first.id], 200)}" if seen[first.id] else ""
@@ -69,7 +71,7 @@ class Protocol(Adjudicator):
             limit=odd.bound if weighs else "",
             limit_source="the table of oddities" if weighs else "",
             exchanges=ids(e for e in answered if e.id in seen),
-            strength=f"a {odd.weight}" if weighs else "told only",
+            strength=f"a {weight}" if weighs else "told only",
             critical=outcome is not Outcome.PASS,
             fault=odd.fault if outcome is Outcome.FAIL else "",
         )
@@ -109,4 +111,5 @@ def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[st
     for name, exchanges in of_run.items():
         if exchanges:
             seen[name] = {e.id: "" for e in exchanges}
+    seen.update({name: details for name, details in late_answers(evidence).items() if details})
     return seen

@@ -1,4 +1,4 @@
-"""Whether the server took up what it was sent: no request lost, wedged, or overtaken again and again.
+"""Whether the server took up what it was sent: no request lost, wedged, overtaken, or put off for nothing.
 
 Averages and percentiles cannot show this: one request that never has its turn leaves them as they are.
 A long prompt that is at work in a slot is none of it, and probes that do not answer prove nothing alone.
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import (
+    NS,
     Adjudicator,
     Evidence,
     Figure,
@@ -19,7 +20,10 @@ from soakproof.judge import (
     finding,
     ids,
 )
+from soakproof.judge.contention import contended
 from soakproof.judge.slotwork import resolution
+from soakproof.judge.trend import Rise, rise
+from soakproof.judge.unexplained import Unexplained, Wait
 from soakproof.judge.waiting import UNANSWERED, Request, Waits
 from soakproof.records import Exchange
 
@@ -30,17 +34,26 @@ class Scheduling(Adjudicator):
 
     ``idle`` is how long a request may go without a token while every slot is free. ``overtaken`` is how many
     later requests may begin to be answered while one is in no slot yet. ``required``: where the slots were
-    not seen, there is no PASS.
+    not seen, there is no PASS. ``wait`` is how long a request may wait for its first token beyond what
+    explains it (its own prompt, a neighbour's, a queue): ``waits`` such are a failure, fewer are doubtful, as
+    are ``waits`` of more than half of it. By ``growth`` such waits may grow in the course of a run; a quarter
+    of it is doubtful.
     """
 
     required: bool = False
     idle: Seconds = Seconds(60)
     overtaken: int = 20
-    ranges = Ranges(idle=(0, 86400), overtaken=(0, 1_000_000))
+    wait: Seconds = Seconds(10)
+    waits: int = 3
+    growth: Seconds = Seconds(2)
+    ranges = Ranges(
+        idle=(0, 86400), overtaken=(0, 1_000_000), wait=(0, 86400), waits=(1, 1_000_000), growth=(0, 86400)
+    )
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         waits = Waits(evidence)
         yield from self._wedged(waits)
+        yield from self._unexplained(evidence)
         if not waits.slots:
             answer = "No slot was seen during the run: what a request waited for is unknown."
             yield finding(
@@ -55,6 +68,63 @@ class Scheduling(Adjudicator):
             return
         yield self._lost(waits)
         yield self._starved(waits)
+
+    def _unexplained(self, evidence: Evidence) -> Iterable[Finding]:
+        """Waits of requests that had nothing to queue for; nothing of a server that tells no times."""
+        found = Unexplained(evidence).waits
+        if found:
+            yield self._put_off(found)
+            yield self._growing(evidence, found)
+
+    def _put_off(self, found: Sequence[Wait]) -> Finding:
+        late = [w for w in found if w.seconds > self.wait]
+        halfway = [w for w in found if w.seconds > self.wait / 2]
+        many = len(late) >= self.waits
+        outcome = Outcome.FAIL if many else Outcome.PASS
+        if not many and (late or len(halfway) >= self.waits):
+            outcome = Outcome.INCONCLUSIVE
+        told = late or (halfway if outcome is not Outcome.PASS else [])
+        longest = max(found, key=lambda w: w.seconds)
+        return finding(
+            self,
+            "waits",
+            outcome,
+            _told_put_off(told, longest, self.wait if late else self.wait / 2)
+            if told
+            else f"No request with a free slot waited more than {self.wait:g} s that nothing explains.",
+            figures=(
+                Figure(name="put off", value=len(told), n=len(found)),
+                Figure(name="longest unexplained", value=longest.seconds, unit="s", n=len(found)),
+            ),
+            limit=f"fewer than {self.waits} of more than {self.wait:g} s",
+            limit_source="policy",
+            exchanges=ids(w.exchange for w in told),
+            strength=f"{counted(len(found), 'request')} with nothing to queue for",
+            fault="server" if outcome is Outcome.FAIL else "",
+        )
+
+    def _growing(self, evidence: Evidence, found: Sequence[Wait]) -> Finding:
+        """Whether such waits become longer and longer, however short they still are."""
+        times, seconds = [w.exchange.sent_ns / NS for w in found], [w.seconds for w in found]
+        grown = rise(times, seconds, self.growth / 4)
+        others = contended(evidence) if grown.answer in ("grows", "rose") else ""
+        outcome = _of_rise(grown, self.growth, others)
+        return finding(
+            self,
+            "growing waits",
+            outcome,
+            _told_rise(grown, others),
+            figures=tuple(
+                Figure(name=f"unexplained wait, {part} third", value=value, unit="s", n=grown.n)
+                for part, value in (("first", grown.early), ("last", grown.late))
+            ),
+            limit=f"no growth by more than {self.growth:g} s",
+            limit_source="policy",
+            exchanges=ids(w.exchange for w in found[-3:]) if outcome is not Outcome.PASS else (),
+            strength="Mann-Whitney of the thirds, Theil-Sen in each half",
+            critical=grown.answer != "short",
+            fault="server" if outcome is Outcome.FAIL else "",
+        )
 
     def _lost(self, waits: Waits) -> Finding:
         """Requests that waited while every slot was free: the scheduler has lost them."""
@@ -128,6 +198,35 @@ class Scheduling(Adjudicator):
             strength=resolution(waits.slots),
             fault="backend" if starved else "",
         )
+
+
+def _told_put_off(late: Sequence[Wait], longest: Wait, limit: float) -> str:
+    worst = longest.exchange
+    whole = ((worst.first_token_ns or worst.done_ns) - worst.sent_ns) / NS
+    return (
+        f"{counted(len(late), 'request')} waited more than {limit:g} s for a first token although a slot was "
+        f"free and nothing explains it. The longest, {worst.id} ({worst.scenario} {worst.role}), waited "
+        f"{whole:.1f} s, {longest.seconds:.1f} s of them for nothing."
+    )
+
+
+def _of_rise(grown: Rise, growth: float, others: str) -> Outcome:
+    if grown.answer == "grows":
+        return Outcome.FAIL if grown.amount >= growth and not others else Outcome.INCONCLUSIVE
+    stepped = grown.answer == "rose" and grown.amount >= growth
+    return Outcome.INCONCLUSIVE if stepped or grown.answer == "short" else Outcome.PASS
+
+
+def _told_rise(grown: Rise, others: str) -> str:
+    if grown.answer == "short":
+        return f"Too few requests ({grown.n}) to tell whether waits that nothing explains grow."
+    thirds = f"from {grown.early:.2f} s to {grown.late:.2f} s, medians of the first and the last third"
+    if grown.answer == "level":
+        return f"Waits that nothing explains do not grow: {thirds}."
+    how = "grow to the end" if grown.answer == "grows" else "rose at some time and then stayed"
+    return (
+        f"Waits for a first token that nothing explains {how}: {thirds}{f'; but {others}' if others else ''}."
+    )
 
 
 def _longest(lost: Sequence[Request], waits: Waits) -> Figure:

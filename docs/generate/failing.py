@@ -78,4 +78,5 @@ def _from(oddity: Oddity) -> str:
     if oddity.weight == "told":
         return ""
     share = f", {oddity.share:.0%} of them" if oddity.share else ""
-    return f"{oddity.least}{share}"
+    proven = f"; a violation from {oddity.proven_from}" if oddity.proven_from else ""
+    return f"{oddity.least}{share}{proven}"

@@ -42,6 +42,7 @@ ELSEWHERE = {
     "isolation: mixed": "tests/adjudicators/test_isolation.py",
     "memory: available": "tests/adjudicators/test_memory.py",
     "memory: swap": "tests/adjudicators/test_memory.py",
+    "scheduling: growing waits": "tests/adjudicators/test_scheduling_waits.py",
     "scheduling: wedged": "tests/cases/test_timelines.py",
     "server_log: backend_lost": "tests/adjudicators/test_server_log.py",
     "server_log: crash": "tests/adjudicators/test_server_log.py",

@@ -85,5 +85,8 @@ CONCERNED: Mapping[str, Concern] = {
     ),
     "replacement_character": lambda e: bool(e.text or e.reasoning),
     "timings_under_clock": lambda e: e.stream and timing(e, "predicted_ms") is not None,
+    "came_slower": lambda e: e.stream and timing(e, "predicted_ms") is not None,
+    "stalled_on_its_way": lambda e: e.stream and timing(e, "predicted_ms") is not None,
+    "stalled_alone": lambda e: e.stream and timing(e, "predicted_ms") is None,
     "cached_denied": claims_hit,
 }

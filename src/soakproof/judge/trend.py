@@ -1,4 +1,4 @@
-"""Growth and drift of one trace: early against late, and the leak rule for traces of two hours or more.
+"""Growth and drift of one trace: early against late, rises, and the leak rule for two hours or more.
 
 Pure functions of times (seconds) and values. A trace of half an hour can neither prove nor exclude a leak:
 `leak` says so, and `early_late` describes it instead.
@@ -10,11 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from soakproof.judge.statistics import Floats, Interval
+from soakproof.judge.statistics import Floats, Interval, mann_whitney, thinned
 
 LEAK_FROM_S = 7200.0  # shortest trace that the leak rule answers for
 _WARM_UP_S, _WARM_UP_SHARE = 600.0, 0.2
 _BIN_S, _ENVELOPE_S = 60.0, 600.0
+_RISE_FROM, _RISE_MOST = 15, 600  # values
+_RISE_CHANCE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,43 @@ def early_late(times: Sequence[float], values: Sequence[float], flat: float = 0.
         rising,
         len(value),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Rise:
+    """What single values did in the course of a run: ``grows`` to the end, or ``rose`` at some time."""
+
+    answer: Literal["grows", "rose", "level", "short"]
+    early: float | None = None  # medians of the first and the last third
+    late: float | None = None
+    n: int = 0
+
+    @property
+    def amount(self) -> float:
+        return 0.0 if self.early is None or self.late is None else self.late - self.early
+
+
+def rise(times: Sequence[float], values: Sequence[float], least: float) -> Rise:
+    """Whether values of single events rise by ``least`` or more from the first third to the last.
+
+    The thirds must differ by more than chance (Mann-Whitney), and growth shows in each half (Theil-Sen's
+    slope, the low end of its 90 % interval). What rose once and then stays is no growth.
+    """
+    if len(values) < _RISE_FROM or max(times) <= min(times):
+        return Rise("short", n=len(values))
+    at, value = _ordered(thinned(times, _RISE_MOST), thinned(values, _RISE_MOST))
+    third, middle = (at[-1] - at[0]) / 3, (at[0] + at[-1]) / 2
+    first, last = value[at <= at[0] + third], value[at >= at[-1] - third]
+    early, late = float(np.median(first)), float(np.median(last))
+    rose = late - early >= least and mann_whitney(first.tolist(), last.tolist()) < _RISE_CHANCE
+    if not rose:
+        return Rise("level", early, late, len(values))
+    grows = all(_is_rising(at[half], value[half]) for half in (at <= middle, at >= middle))
+    return Rise("grows" if grows else "rose", early, late, len(values))
+
+
+def _is_rising(at: Floats, value: Floats) -> bool:
+    return len(at) >= 5 and float(np.ptp(at)) > 0 and theil_sen(at, value).low > 0
 
 
 @dataclass(frozen=True, slots=True)

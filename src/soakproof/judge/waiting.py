@@ -49,12 +49,12 @@ class Waits:
         """Whether it waited more than ``idle`` seconds while every slot was free, as far as was seen."""
         if self.seconds(request) <= idle:
             return False
-        seen = _between(self.slots, request.sent_ns + round(idle * NS / 4), self.until(request))
+        seen = between(self.slots, request.sent_ns + round(idle * NS / 4), self.until(request))
         return len(seen) >= LOOKS and all(s.values.get("busy") == 0 for s in seen)
 
     def health(self, from_ns: int, until_ns: int) -> str:
         """What the server's health said in that time, in words."""
-        seen = _between(self.evidence.samples.get("health", ()), from_ns, until_ns)
+        seen = between(self.evidence.samples.get("health", ()), from_ns, until_ns)
         well = sum(s.state == "value" and s.values.get("ok") is True for s in seen)
         if not seen:
             return "its health was not asked"
@@ -65,8 +65,8 @@ class Waits:
         if exchange.failure not in UNANSWERED:
             return False
         from_ns = exchange.sent_ns if exchange.last_token_ns is None else exchange.last_token_ns
-        slots = _between(self.evidence.samples.get("slots", ()), from_ns, exchange.done_ns)
-        health = _between(self.evidence.samples.get("health", ()), from_ns, exchange.done_ns)
+        slots = between(self.evidence.samples.get("slots", ()), from_ns, exchange.done_ns)
+        health = between(self.evidence.samples.get("health", ()), from_ns, exchange.done_ns)
         return (
             len(slots) >= LOOKS
             and {s.state for s in slots} == {"timeout"}
@@ -93,7 +93,7 @@ class Waits:
     def _not_at_work(self, request: Request) -> Sequence[Sample]:
         """Readings from its sending to its start in which no slot works for it."""
         waiting: list[Sample] = []
-        for sample in _between(self.slots, request.sent_ns, self.until(request)):
+        for sample in between(self.slots, request.sent_ns, self.until(request)):
             seeds = seeds_of(sample)
             if request.seed in seeds:
                 break
@@ -111,7 +111,7 @@ class Waits:
         return [e.sent_ns for e in self._answered]
 
 
-def _between(samples: Sequence[Sample], from_ns: int, until_ns: int) -> Sequence[Sample]:
+def between(samples: Sequence[Sample], from_ns: int, until_ns: int) -> Sequence[Sample]:
     """Readings begun and completed within a time; ``samples`` are in the order of their due times."""
     begin = bisect_left(samples, from_ns, key=lambda s: s.t_ns)
     end = bisect_left(samples, until_ns + 1, key=lambda s: s.t_ns)

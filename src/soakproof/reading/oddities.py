@@ -16,13 +16,21 @@ Weight = Literal["violation", "doubt", "told"]
 
 @dataclass(frozen=True, slots=True)
 class Oddity:
-    """One note. It weighs only from ``least`` exchanges on, and from this ``share`` of those concerned."""
+    """One note. It weighs only from ``least`` exchanges on, and from this ``share`` of those concerned.
+
+    A doubt with ``proven_from`` weighs as a violation from so many exchanges on.
+    """
 
     meaning: str
     weight: Weight = "told"
     fault: Party = "server"
     share: float = 0.0
     least: int = 1
+    proven_from: int | None = None
+
+    def weight_of(self, seen: int) -> Weight:
+        """How much it weighs when it is in so many exchanges, where it weighs at all."""
+        return "violation" if self.proven_from is not None and seen >= self.proven_from else self.weight
 
     @property
     def bound(self) -> str:
@@ -129,6 +137,25 @@ _NUMBERS = {
         share=0.2,
         least=2,
     ),
+    "came_slower": _doubt(
+        "most answers in a row came far more slowly than the server says they were made: they are held back, "
+        "or its times and rates are not true",
+        "server",
+    ),
+}
+# Stops in the middle of an answer.
+_STALLS = {
+    "stalled_on_its_way": Oddity(
+        "5 s or more without a token, of which the server's own time of making the answer holds nothing",
+        "doubt",
+        "front",
+        proven_from=3,
+    ),
+    "stalled_alone": _doubt(
+        "5 s or more without a token, far beyond the answer's usual gaps, while other answers went on",
+        "server",
+        least=3,
+    ),
 }
 # Around the answer.
 _AROUND = {
@@ -151,6 +178,7 @@ ODDITIES: Mapping[str, Oddity] = {
     **_FRAMES,
     **_CHUNKS,
     **_NUMBERS,
+    **_STALLS,
     **_AROUND,
     **{name: oddity for failure in Failure for name, oddity in _after(failure).items()},
 }

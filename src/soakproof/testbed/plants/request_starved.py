@@ -20,10 +20,12 @@ structured_json = 1
     policy = """
 [adjudicator.scheduling]
 overtaken = 4
+wait = "4s"
+waits = 1
 """
     users = 2
     seconds = 10
-    fires = (Fires("scheduling: overtaken", within=None),)
+    fires = (Fires("scheduling: overtaken", within=None), Fires("scheduling: waits", within=None))
 
     def __init__(self, value: float) -> None:
         super().__init__(value)

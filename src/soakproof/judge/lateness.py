@@ -1,0 +1,118 @@
+"""Whether answers came as they were made: when tokens came, against the server's own times. Pure; no I/O.
+
+llama.cpp's `predicted_ms` runs by the clock on the wall, from a slot's first token to its last: what other
+slots, a busy host or a hot GPU take of it lies inside. Time beyond it was lost on the way to the client, or
+the server's times are not true.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from soakproof.clock import NS
+from soakproof.judge.claims import spread_ms, timing, whole
+from soakproof.judge.evidence import Evidence
+from soakproof.judge.lag import Lags
+from soakproof.metrics import MIN_GENERATED
+from soakproof.records import Exchange
+
+STALL_S = 5.0
+OUTSIDE = 0.8  # of a stall: what must lie beyond the server's own time
+TIMES_USUAL = 50  # what a stall must be of the answer's other gaps where the server tells no times
+SLOWER = 1.5  # times as long on its way as in the making
+WINDOW, FEWEST = 20, 5  # answers in a row that are looked at together
+EXCESS_MS = 2000.0  # in such a row
+
+Details = dict[str, str]  # by the exchange's id
+
+
+def late_answers(evidence: Evidence) -> dict[str, Details]:
+    """Oddity to the exchanges that have it: stalls on the way, and rows of answers that came too slowly."""
+    lags = Lags(evidence)
+    streamed = [e for e in evidence.exchanges if whole(e) and spread_ms(e) is not None]
+    timed = [e for e in streamed if timing(e, "predicted_ms") is not None]
+    stalled = _stalled(timed, lags)
+    return {
+        "stalled_on_its_way": stalled,
+        "stalled_alone": _stalled_alone([e for e in streamed if timing(e, "predicted_ms") is None], streamed),
+        "came_slower": _slower([e for e in timed if e.id not in stalled], lags),
+    }
+
+
+def _came_ms(exchange: Exchange, lags: Lags) -> float:
+    """From the first token to the last, less what the tester itself was late by."""
+    first, last = exchange.first_token_ns or 0, exchange.last_token_ns or 0
+    lag_ms = lags.within(exchange, first, last) * 1000
+    return max((spread_ms(exchange) or 0) - lag_ms, 0.0)
+
+
+def _stalled(timed: Sequence[Exchange], lags: Lags) -> Details:
+    found = {}
+    for exchange in timed:
+        gap_ms = (exchange.widest_gap_ns or 0) / NS * 1000
+        made = timing(exchange, "predicted_ms") or 0
+        if gap_ms >= STALL_S * 1000 and _came_ms(exchange, lags) - made >= OUTSIDE * gap_ms:
+            found[exchange.id] = f"{gap_ms / 1000:.1f} s without a token, of an answer made in {made:.0f} ms"
+    return found
+
+
+def _slower(timed: Sequence[Exchange], lags: Lags) -> Details:
+    """Answers out of rows in which most came far more slowly than they were made."""
+    long = [e for e in timed if (timing(e, "predicted_n") or 0) >= MIN_GENERATED]
+    paces = [_Pace(e, timing(e, "predicted_ms") or 0, _came_ms(e, lags)) for e in long]
+    found: Details = {}
+    for start in range(max(1, len(paces) - WINDOW + 1)):
+        row = paces[start : start + WINDOW]
+        if len(row) >= FEWEST and _is_slow(row):
+            found |= {pace.exchange.id: pace.told for pace in row if pace.is_slow}
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    exchange: Exchange
+    made_ms: float
+    came_ms: float
+
+    @property
+    def is_slow(self) -> bool:
+        return self.came_ms > SLOWER * self.made_ms
+
+    @property
+    def told(self) -> str:
+        return f"made in {self.made_ms:.0f} ms, came over {self.came_ms:.0f} ms"
+
+
+def _is_slow(row: Sequence[_Pace]) -> bool:
+    made, came = sum(p.made_ms for p in row), sum(p.came_ms for p in row)
+    most = sum(p.is_slow for p in row) > len(row) / 2
+    return most and came > SLOWER * made and came - made >= EXCESS_MS
+
+
+def _stalled_alone(untimed: Sequence[Exchange], streamed: Sequence[Exchange]) -> Details:
+    """Stalls of a server that tells no times, while another of its answers went on."""
+    found = {}
+    for exchange in untimed:
+        gap = _gap(exchange)
+        if gap and any(_went_on(other, *gap) for other in streamed if other is not exchange):
+            found[exchange.id] = f"{(gap[1] - gap[0]) / NS:.1f} s without a token, while others went on"
+    return found
+
+
+def _gap(exchange: Exchange) -> tuple[int, int] | None:
+    """About when its stall was, by the usual gap between its tokens; None where there is none."""
+    gap, at, others = exchange.widest_gap_ns, exchange.widest_gap_at, exchange.token_events - 2
+    if gap is None or at is None or gap < STALL_S * NS or others < 1:
+        return None
+    first, last = exchange.first_token_ns or 0, exchange.last_token_ns or 0
+    usual = (last - first - gap) / others
+    if gap < TIMES_USUAL * usual:
+        return None
+    start = first + round((at - 1) * usual)
+    return start, start + gap
+
+
+def _went_on(other: Exchange, start: int, end: int) -> bool:
+    """Whether its tokens kept coming through a good part of that time."""
+    first, last = other.first_token_ns or 0, other.last_token_ns or 0
+    shared = min(last, end) - max(first, start)
+    return shared >= NS and (other.widest_gap_ns or 0) <= shared / 4
