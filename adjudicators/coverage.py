@@ -33,6 +33,7 @@ ASIDE = (
     "metrics",
 )  # they explain, and no verdict rests on them alone
 SOURCES_SHOWN = 8  # of those that were not seen
+DEALS = ("cache.deals", "prefix.deals")  # counts of an iteration: registers until one was cold
 KINDS_SHOWN = 10  # of those left out
 
 
@@ -61,6 +62,7 @@ class Coverage(Adjudicator):
         yield self._duration(evidence)
         yield from self._kinds(evidence)
         yield from self._left_out(evidence)
+        yield from self._held_before(evidence)
         yield self._watch(evidence)
         seen = seen_sources(evidence)
         for name in seen:
@@ -115,6 +117,25 @@ class Coverage(Adjudicator):
                 limit="every kind of the plan",
                 limit_source="plan",
                 critical=self.all_kinds,
+            )
+
+    def _held_before(self, evidence: Evidence) -> Iterable[Finding]:
+        """Prompts meant to be cold that the server held: those of the same seed, asked in an earlier run."""
+        dealt = [max(i.counts.get(name, 0) for name in DEALS) for i in evidence.iterations]
+        counted_in = [deals for deals in dealt if deals]
+        held = sum(deals > 1 for deals in counted_in)
+        if held:
+            yield finding(
+                self,
+                "cold prompts",
+                Outcome.INCONCLUSIVE,
+                f"In {held} of {counted(len(counted_in), 'iteration')} the server said that it held the "
+                "first prompt, so that another was dealt: as after an earlier run with the same seed. Kinds "
+                "that deal none anew may have been restored, and their times to the first token are "
+                "flattered; load the model anew, or give another --seed.",
+                figures=(Figure(name="dealt anew", value=held, n=len(counted_in)),),
+                limit="none held",
+                critical=False,
             )
 
     def _kind(self, evidence: Evidence, name: str, count: int) -> Finding:

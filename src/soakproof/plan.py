@@ -261,11 +261,16 @@ _LONGEST = Seconds(366 * 24 * 3600)
 _KIND = re.compile(r"[\w-]{1,60}")
 
 
+def is_seed(number: int) -> bool:
+    """Whether a number may be a plan's seed."""
+    return -(2**63) <= number < 2**63
+
+
 def _refuse_out_of_range(document: _Document, where: str) -> None:
     """Numbers and texts that are well-formed and make no run."""
     if not 1 <= document.users <= MOST_USERS:
         raise UsageError(f"{where}: users: expected 1 to {MOST_USERS}, found {document.users}")
-    if not -(2**63) <= document.seed < 2**63:
+    if not is_seed(document.seed):
         raise UsageError(f"{where}: seed: expected a number of at most 64 bits, found {document.seed}")
     above_0 = {"duration": document.duration, "watch: interval": document.watch.interval}
     above_0 |= {f"bounds: {f.name}": getattr(document.bounds, f.name) for f in dataclasses.fields(Bounds)}

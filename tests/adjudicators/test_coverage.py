@@ -1,5 +1,7 @@
 """Coverage: enough iterations in the mix's proportion, long enough, and seen by the watch."""
 
+from dataclasses import replace
+
 import pytest
 from judging import adjudicate, event, evidence, iteration, plan_kind, sample, trace
 
@@ -327,3 +329,14 @@ def test_sources_that_are_unseen_for_the_same_reason_are_told_together() -> None
 def test_a_run_whose_length_nobody_knows_is_held_to_its_plan_all_the_same() -> None:
     found = adjudicate("coverage", full(plan=KINDS | {"duration_s": None}))["duration"]
     assert (found.outcome, found.limit) == (Outcome.INCONCLUSIVE, "as long as planned")
+
+
+@pytest.mark.parametrize(("deals", "held"), [([1, 2, 1, 8], 2), ([1, 1, 1], 0), ([], 0)])
+def test_cold_prompts_that_the_server_held_already_are_told(deals, held) -> None:
+    """As in a second run in a row, whose seed asks the same."""
+    pairs = [replace(iteration("pair", n), counts={"cache.deals": d}) for n, d in enumerate(deals)]
+    found = adjudicate("coverage", full(*pairs)).get("cold prompts")
+    assert (found is not None) == bool(held)
+    if found is not None:
+        assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False)
+        assert found.answer.startswith(f"In {held} of 4 iterations the server said that it held the ")

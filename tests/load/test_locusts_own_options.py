@@ -16,6 +16,7 @@ users = 2
 run-time = 5s
 csv = tables/mine
 html = mine.html
+seed = 77
 runs = elsewhere
 """
 
@@ -30,6 +31,7 @@ def test_a_configuration_file_tables_and_a_report_of_locusts_go_with_a_soak(tmp_
     told = document(run / "run.json")
     assert verify(run).problems == ()
     assert (told["arguments"]["num_users"], told["arguments"]["run_time"]) == (2, 5)
+    assert told["plan"]["seed"] == told["arguments"]["seed"] == 77
     closed = [x for x in lines(run, "exchanges.jsonl") if x["record"] == "closed"]
     with (tmp_path / "tables" / "mine_stats.csv").open() as file:
         rows = {row["Name"]: row for row in csv.DictReader(file)}

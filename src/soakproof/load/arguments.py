@@ -1,6 +1,7 @@
 """Our options on Locust's command line, and what they resolve to."""
 
 import argparse
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from soakproof.errors import EXIT_USAGE, UsageError
 from soakproof.load.rig import Wishes
 from soakproof.named import refuse_missing_logs, refuse_missing_processes
 from soakproof.plain import plain
-from soakproof.plan import MOST_USERS, Plan
+from soakproof.plan import MOST_USERS, Plan, is_seed
 from soakproof.redaction import without_options
 from soakproof.target import Credentials
 
@@ -48,6 +49,14 @@ def add_arguments(parser: Any, plan: str) -> None:
         default=None,
         metavar="KEY",
         help="sent as a bearer token and never written; else LEMONADE_API_KEY or OPENAI_API_KEY",
+    )
+    group.add_argument(
+        "--seed",
+        default=None,
+        type=int,
+        metavar="NUMBER",
+        env_var="LOCUST_SEED",
+        help="in place of the plan's: other prompts, such as a server that was soaked before has not seen",
     )
     group.add_argument(
         "--runs",
@@ -138,6 +147,15 @@ def refuse_unseen(options: argparse.Namespace) -> None:
     """Logs and processes that are not there. Raises UsageError."""
     refuse_missing_logs(options.server_log)
     refuse_missing_processes(options.server_pid)
+
+
+def seeded(plan: Plan, options: argparse.Namespace) -> Plan:
+    """The plan with the user's seed, where one was given. Raises UsageError for one of too many bits."""
+    if options.seed is None:
+        return plan
+    if not is_seed(options.seed):
+        raise UsageError(f"--seed: expected a number of at most 64 bits, found {plain(options.seed, 40)}")
+    return dataclasses.replace(plan, seed=options.seed)
 
 
 def apply_defaults(options: argparse.Namespace, plan: Plan) -> None:

@@ -27,7 +27,14 @@ from locust.html import get_html_report
 
 from soakproof.catalog import Catalog
 from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError, UsageError
-from soakproof.load.arguments import add_arguments, apply_defaults, refuse_odd, refuse_unseen, wishes
+from soakproof.load.arguments import (
+    add_arguments,
+    apply_defaults,
+    refuse_odd,
+    refuse_unseen,
+    seeded,
+    wishes,
+)
 from soakproof.load.ending import recover_command
 from soakproof.load.interrupt import hangup_as_sigterm, sigterm_as_well, to_main_greenlet
 from soakproof.load.page import answer_with_outcome
@@ -86,7 +93,7 @@ class Hooks:
         try:
             refuse_odd(options)
             refuse_unseen(options)
-            self.plan = load_plan(self.catalog, options.plan)
+            self.plan = seeded(load_plan(self.catalog, options.plan), options)
             apply_defaults(options, self.plan)
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
