@@ -95,8 +95,10 @@ def test_a_stream_of_few_and_slow_tokens_does_not_stall() -> None:
     assert "stalled_alone" not in judged(*slow, *(beside(n) for n in range(4)))
 
 
-def test_a_stream_that_is_slowed_down_for_the_rest_of_the_run_is_doubtful() -> None:
-    well, slowed = [answered(n, 0.5, 0.5) for n in range(60)], [answered(n, 0.5, 4.0) for n in range(60, 75)]
+@pytest.mark.parametrize("many", [5, 15])
+def test_a_stream_that_is_slowed_down_for_the_rest_of_the_run_is_doubtful(many: int) -> None:
+    well = [answered(n, 0.5, 0.5) for n in range(60)]
+    slowed = [answered(n, 0.5, 4.0) for n in range(60, 60 + many)]
     found = judged(*well, *slowed)["came_slower"]
     assert found.outcome is Outcome.INCONCLUSIVE
     assert set(found.exchanges) == {e.id for e in slowed}
@@ -111,12 +113,13 @@ def test_a_rate_that_is_told_tenfold_is_doubtful() -> None:
     "healthy",
     [
         [answered(n, 0.5, 4.0) for n in range(4)],  # too few
+        [answered(n, 0.5, 4.0 if n >= 56 or n == 50 else 0.5) for n in range(60)],  # at the end as well
         [answered(n, 0.02, 0.06) for n in range(50)],  # short answers on a busy host
         [answered(n, 0.5, 4.0 if n % 4 == 0 else 0.5) for n in range(50)],  # now and then
         [answered(n, 5.0, 7.0) for n in range(50)],  # half as long again is not reached
         [answered(n, None, 4.0) for n in range(50)],
     ],
-    ids=["few", "short", "seldom", "little", "no times"],
+    ids=["few", "few at the end", "short", "seldom", "little", "no times"],
 )
 def test_lateness_that_is_small_or_seldom_is_none(healthy: list[Exchange]) -> None:
     assert "came_slower" not in judged(*healthy)

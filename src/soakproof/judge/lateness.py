@@ -19,7 +19,7 @@ STALL_S = 5.0
 OUTSIDE = 0.8  # of a stall: what must lie beyond the server's own time
 TIMES_USUAL = 50  # what a stall must be of the answer's other gaps where the server tells no times
 SLOWER = 1.5  # times as long on its way as in the making
-WINDOW, FEWEST = 20, 5  # answers in a row that are looked at together
+LONG_ROW, SHORT_ROW = 20, 5  # answers one after the other: most of a long row, or all of a short one
 EXCESS_MS = 2000.0  # in such a row
 
 Details = dict[str, str]  # by the exchange's id
@@ -60,10 +60,11 @@ def _slower(timed: Sequence[Exchange], lags: Lags) -> Details:
     long = [e for e in timed if (timing(e, "predicted_n") or 0) >= MIN_GENERATED]
     paces = [_Pace(e, timing(e, "predicted_ms") or 0, _came_ms(e, lags)) for e in long]
     found: Details = {}
-    for start in range(max(1, len(paces) - WINDOW + 1)):
-        row = paces[start : start + WINDOW]
-        if len(row) >= FEWEST and _is_slow(row):
-            found |= {pace.exchange.id: pace.told for pace in row if pace.is_slow}
+    for size in (LONG_ROW, SHORT_ROW):
+        for start in range(max(1, len(paces) - size + 1)):
+            row = paces[start : start + size]
+            if len(row) >= SHORT_ROW and _is_slow(row):
+                found |= {pace.exchange.id: pace.told for pace in row if pace.is_slow}
     return found
 
 
@@ -84,8 +85,9 @@ class _Pace:
 
 def _is_slow(row: Sequence[_Pace]) -> bool:
     made, came = sum(p.made_ms for p in row), sum(p.came_ms for p in row)
-    most = sum(p.is_slow for p in row) > len(row) / 2
-    return most and came > SLOWER * made and came - made >= EXCESS_MS
+    slow = sum(p.is_slow for p in row)
+    enough = slow > len(row) / 2 if len(row) > SHORT_ROW else slow == len(row)
+    return enough and came > SLOWER * made and came - made >= EXCESS_MS
 
 
 def _stalled_alone(untimed: Sequence[Exchange], streamed: Sequence[Exchange]) -> Details:
