@@ -10,7 +10,7 @@ from judging import event, evidence, exchange, opened, sample, trace
 
 from soakproof.clock import NS
 from soakproof.judge.unexplained import Unexplained
-from soakproof.records import Exchange, Opened, Sample
+from soakproof.records import Exchange
 
 
 def asked(
@@ -51,6 +51,11 @@ def cut(id: str, at: float, took: float, **more: Any) -> Exchange:
     return exchange(id, at=at, took=took, **{**values, "cancel_planned": "prefill: after 0.2 s", **more})
 
 
+def beside(id: str, at: float = 9.0) -> Exchange:
+    """A neighbour that generates all the while."""
+    return asked(id, at, 0.1, made=30.0)
+
+
 NEIGHBOUR = asked("long", 9.0, 22.0, prompt=21.9)
 EXPLAINED: dict[str, tuple[float, list[Any]]] = {
     "its own prompt": (0, [put_off(prompt=20.0)]),
@@ -64,6 +69,8 @@ EXPLAINED: dict[str, tuple[float, list[Any]]] = {
         [asked("first", 4.0, 4.0, prompt=4.0), put_off(), cut("left", 9.5, 20)],
     ),
     "hidden reasoning": (0, [put_off(unseen=20.0)]),
+    "a queue for the most part": (5.0, [put_off(), beside("a"), asked("b", 9.0, 0.1, made=15.9)]),
+    "a queue at the end": (5.0, [put_off(), beside("a"), beside("b", 15.1)]),
     "the tester's lag": (
         0.1,
         [put_off(), sample("tester", 30.0, node="load", loop_lag_max_ms=19900.0)],
@@ -78,15 +85,9 @@ def test_what_explains_a_wait_is_taken_off(why: str) -> None:
     assert waits(*records)["late"] == pytest.approx(left, abs=0.15)
 
 
-def beside(id: str, at: float = 9.0) -> Exchange:
-    """A neighbour that generates all the while."""
-    return asked(id, at, 0.1, made=30.0)
-
-
 UNJUDGED: dict[str, list[Any]] = {
     "as many others as slots": [put_off(), beside("a"), beside("b")],
-    "another came later": [put_off(), beside("a"), beside("b", 11.0)],
-    "one of unknown end": [put_off(), beside("a"), opened(beside("b"))],
+    "one of unknown end": [put_off(), asked("a", 9.0, 0.1, made=70.0), opened(beside("b"))],
     "unseen answers go on": [
         asked("whole", 2.0, 1.0, made=60.0, stream=False),
         put_off(),
@@ -128,32 +129,30 @@ def test_of_unknown_slots_only_requests_that_were_alone_are_judged() -> None:
     assert "late" not in waits(put_off(), beside("a"), target={"slots": None})
 
 
-def served(arrivals: list[tuple[float, float, float]], slots: int) -> list[Exchange | Opened | Sample]:
+def served(work: list[tuple[float, float]], slots: int, clients: int) -> list[Exchange]:
     """A healthy server's answers: one prompt after the other, first come first served, generating beside it.
 
-    Each client of a slot sends its next request when its last one was answered, and a pause later.
+    Each client sends its next request when its last one was answered; those beyond the slots queue.
     """
-    clients = [(0.0, n) for n in range(slots)]
-    engine, made = 0.0, []
-    for n, (pause, prompt, generation) in enumerate(arrivals):
-        free, client = heappop(clients)
-        at = free + pause
-        begun = max(at, engine)
-        engine = begun + prompt
-        made.append(
-            asked(f"e{n}", at, max(engine - at, 1e-6), prompt=prompt, made=generation, iteration=n, seed=n)
-        )
-        heappush(clients, (engine + generation, client))
-    return [*made]
+    sending = [(0.0, n) for n in range(clients)]
+    free, engine, made = [0.0] * slots, 0.0, []
+    for n, (prompt, generation) in enumerate(work):
+        at, client = heappop(sending)
+        engine = max(at, engine, heappop(free)) + prompt
+        made.append(asked(f"e{n}", at, engine - at, prompt=prompt, made=generation, iteration=n, seed=n))
+        heappush(free, engine + generation)
+        heappush(sending, (engine + generation, client))
+    return made
 
 
-@settings(max_examples=60)
+@settings(max_examples=80)
 @given(
-    work=st.lists(st.tuples(st.just(0.0), st.floats(0.01, 30), st.floats(0.01, 20)), min_size=1, max_size=40),
+    work=st.lists(st.tuples(st.floats(0.01, 30), st.floats(0.01, 20)), min_size=1, max_size=40),
     slots=st.integers(1, 4),
+    queued=st.integers(0, 3),
 )
 def test_a_server_that_begins_whatever_it_can_leaves_nothing_unexplained(
-    work: list[tuple[float, float, float]], slots: int
+    work: list[tuple[float, float]], slots: int, queued: int
 ) -> None:
-    run = evidence(served(work, slots), target={"slots": slots}, duration=4000)
+    run = evidence(served(work, slots, slots + queued), target={"slots": slots}, duration=4000)
     assert max((w.seconds for w in Unexplained(run).waits), default=0) < 0.01

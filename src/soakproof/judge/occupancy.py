@@ -50,13 +50,14 @@ def _outlives(exchange: Exchange, longest_prompt: float, longest_answer: float) 
     return NOTICE_S + more.get(phase_at_end(exchange), 2 * longest_prompt)
 
 
-def most_at_once(beside: Iterable[Span], from_ns: int) -> int:
-    """How many of these were at work at the same time, from then on."""
-    changes = sorted(
-        change for s in beside for change in ((max(s.start_ns, from_ns), 1), (max(s.end_ns, from_ns), -1))
-    )
-    now = most = 0
-    for _, change in changes:
-        now += change
-        most = max(most, now)
-    return most
+def longest_free_ns(beside: Iterable[Span], slots: int, from_ns: int, until_ns: int) -> int:
+    """The longest stretch of a time throughout which fewer of these than there are slots were at work."""
+    changes = sorted(change for s in beside for change in ((s.start_ns, 1), (s.end_ns, -1)))
+    at_work, since, longest = 0, from_ns, 0
+    for at, change in changes:
+        if at_work < slots:
+            longest = max(longest, min(at, until_ns) - since)
+        at_work += change
+        if at_work < slots <= at_work - change:
+            since = max(at, from_ns)
+    return max(longest, until_ns - since) if at_work < slots else longest

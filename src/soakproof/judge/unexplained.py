@@ -1,9 +1,9 @@
 """Waits for a first token that nothing explains: a request was put off although it had nothing to queue for.
 
-Reckoned from the run's own requests, and only for those beside which there were always fewer of the others
-than the server has slots. What explains a wait is the server's own work on the request, its neighbours'
-prompts (llama.cpp begins a request between two batches, and fills each batch from one slot if it can), the
-tester's lag, and what the slots show of somebody else's work. No I/O.
+Reckoned from the run's own requests: of a wait only a stretch counts throughout which fewer of the others
+were at work than the server has slots. What explains a wait is the server's own work on the request, its
+neighbours' prompts (llama.cpp begins a request between two batches, and fills each batch from one slot if it
+can), the tester's lag, and what the slots show of somebody else's work. No I/O.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from soakproof.clock import NS
 from soakproof.judge.claims import timing, whole
 from soakproof.judge.evidence import Evidence, load_span
 from soakproof.judge.lag import Lags
-from soakproof.judge.occupancy import Span, most_at_once, spans
+from soakproof.judge.occupancy import Span, longest_free_ns, spans
 from soakproof.judge.series import near
 from soakproof.judge.slotwork import seeds_of, sightings
 from soakproof.judge.waiting import between
@@ -57,21 +57,21 @@ class Unexplained:
         return found
 
     def _wait(self, exchange: Exchange, beside: Sequence[Span]) -> Iterator[Wait]:
-        """Nothing where it may have had to queue, or where the server's own times are not known."""
+        """Nothing where something else may have been in its way, or the server's own times are not known."""
         prompt, predicted = timing(exchange, "prompt_ms"), timing(exchange, "predicted_ms")
         sent, first = exchange.sent_ns, exchange.first_token_ns
         if not whole(exchange) or not exchange.stream or first is None or prompt is None or predicted is None:
             return
-        if most_at_once(beside, sent) >= self._slots or self._is_excused(exchange, first, beside):
+        free = longest_free_ns(beside, self._slots, sent, first) / NS
+        if not free or self._is_excused(exchange, first, beside):
             return
-        to_first = (first - sent) / NS - prompt / 1000
         # What is generated unseen, such as hidden reasoning, lies between the prompt and the first token.
         in_all = (exchange.done_ns - sent) / NS - (prompt + predicted) / 1000
         # A batch that was at work, and what another slot had before this one had its turn.
         neighbours = sum(sorted(s.blocks_ns(sent, first) for s in beside)[-self._slots :]) / NS
         lag = self._lags.within(exchange, sent, first)
-        seconds = min(to_first, in_all, self._until_seen(exchange, first)) - neighbours - lag
-        yield Wait(exchange, max(0.0, seconds))
+        most = min(free - prompt / 1000, in_all, self._until_seen(exchange, first))
+        yield Wait(exchange, max(0.0, most - neighbours - lag))
 
     def _is_excused(self, exchange: Exchange, first_ns: int, beside: Sequence[Span]) -> bool:
         """Whether another model, a reload, or work for somebody else may have been in its way."""
