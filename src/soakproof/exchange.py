@@ -15,11 +15,11 @@ from soakproof.reading.answer import Answer
 from soakproof.reading.counts import Counts, counts, raw
 from soakproof.reading.document import Document
 from soakproof.reading.ending import Fault, fault_of_answer, note_buffered, note_oddities
-from soakproof.reading.notes import Notes, printable, redacted
+from soakproof.reading.notes import Notes, printable
 from soakproof.reading.progress import TokenTimes
 from soakproof.reading.stream import EventStream
 from soakproof.records import REFUSALS, Exchange, Failure, Opened, Outcome
-from soakproof.redaction import without_key
+from soakproof.redaction import redacted, without_key
 
 if TYPE_CHECKING:
     from soakproof.plan import Bounds
@@ -283,8 +283,8 @@ class Reading:
         source = self._stream or self._document
         if source is None or not source.evidence:
             return None
-        cut = source.evidence.encode("utf-8", "replace")[:ERROR_BODY_BYTES]
-        return redacted(cut.decode("utf-8", "ignore"), self._redact)
+        words = redacted(source.evidence, self._redact)
+        return words.encode("utf-8", "replace")[:ERROR_BODY_BYTES].decode("utf-8", "ignore")
 
 
 def _digest(text: str) -> str:

@@ -4,8 +4,10 @@ A server repeats its own command line, and a key with it; an option or an addres
 out leaves `REMOVED` in its place, so that a reader sees that something was there.
 """
 
+import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -24,6 +26,9 @@ _BEARER = re.compile(r"(\bbearer\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
 # What manuals write where a server wants no key. It is no secret, and a word of many other things.
 _PLACEHOLDERS = frozenset({"lemonade", "llamacpp", "none", "empty", "dummy", "not-needed", "no-key"})
 _LONG = 8  # characters from which a key is taken out inside of words too
+# What looks like a key in the words of a server that quotes the one it refused.
+_LIKELY = re.compile(r"\bsk-[\w-]{8,}|\bbearer\s+[\w.~+/=-]{8,}", re.IGNORECASE)
+_SHORT_ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 
 def without_options(value: Any) -> Any:
@@ -41,12 +46,46 @@ def without_options(value: Any) -> Any:
 
 
 def without_key(value: Any, key: str | None) -> Any:
-    """``value`` without this API key, wherever it stands in a string, as it is or as an address has it."""
+    """``value`` without this API key, wherever it stands in a string: as it is, or as JSON, HTML or an
+    address write it.
+    """
     if not key or key.lower() in _PLACEHOLDERS:
         return value
-    forms = "|".join(re.escape(form) for form in sorted({key, quote(key, safe="")}, key=len, reverse=True))
-    pattern = forms if len(key) >= _LONG else rf"(?<![A-Za-z0-9_])(?:{forms})(?![A-Za-z0-9_])"
-    return _replaced(value, re.compile(pattern))
+    return _replaced(value, _pattern(key))
+
+
+def redacted(text: str, keys: Sequence[str]) -> str:
+    """A server's words without these keys, one that the end cuts off too, and without what looks like one."""
+    for key in keys:
+        text = _without_cut_key(without_key(text, key), key)
+    return _LIKELY.sub(REMOVED, text)
+
+
+def _without_cut_key(text: str, key: str) -> str:
+    body = text.removesuffix("…")
+    for length in range(len(key) - 1, _LONG - 1, -1):
+        if body.endswith(key[:length]):
+            return body[:-length] + REMOVED
+    return text
+
+
+@lru_cache(maxsize=8)
+def _pattern(key: str) -> re.Pattern[str]:
+    """Each character in any of its forms; letters and digits are never escaped, and so found fast."""
+    form = "".join(c if c.isascii() and c.isalnum() else f"(?:{'|'.join(_forms(c))})" for c in key)
+    return re.compile(form if len(key) >= _LONG else rf"(?<![A-Za-z0-9_])(?:{form})(?![A-Za-z0-9_])")
+
+
+def _forms(character: str) -> Iterator[str]:
+    """Patterns of a character: as it is, and as JSON, in however many layers, HTML and addresses write it."""
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    yield "".join(rf"\\+u(?i:{units[i : i + 4]})" for i in range(0, len(units), 4))
+    yield rf"\\+x(?i:{ord(character):02x})"
+    yield r"\\+" + re.escape(_SHORT_ESCAPES.get(character, character))
+    yield f"(?i:{re.escape(quote(character, safe='', errors='replace'))})"
+    yield rf"(?i:&\#0*{ord(character)};|&\#x0*{ord(character):x};)"
+    yield re.escape(html.escape(character))
+    yield re.escape(character)  # last: a backslash may be half of an escape
 
 
 def _replaced(value: Any, key: re.Pattern[str]) -> Any:

@@ -224,7 +224,7 @@ def test_a_key_that_the_server_quotes_is_not_recorded() -> None:
     exchange = made.end(3)
     for part in (exchange.reason, exchange.error_body or "", *exchange.notes):
         assert not any(secret in part for secret in (key, "sk-abc", "abcdefgh"))
-        assert "[redacted]" in part
+        assert "[removed]" in part
 
 
 def test_a_key_that_a_server_gives_back_as_its_answer_is_not_recorded() -> None:

@@ -1,13 +1,16 @@
 """No secret in what is written down, and nothing else taken out with it."""
 
+import html
 import json
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.redaction import REMOVED, without_key, without_options
+from soakproof.redaction import REMOVED, redacted, without_key, without_options
 
 KEY = "hunter2-SECRET-42"
 
@@ -64,6 +67,31 @@ def test_an_option_without_a_value_takes_no_other_option_away() -> None:
 def test_a_key_that_was_given_is_nowhere(value: Any) -> None:
     document = {"a": value, "b": f"x{KEY}y", KEY: 1}
     assert KEY not in json.dumps(without_key(document, KEY))
+
+
+def _in_ascii(key: str) -> str:
+    return json.dumps(key)[1:-1]
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=8),
+    st.sampled_from(
+        (
+            str,
+            _in_ascii,
+            lambda key: _in_ascii(_in_ascii(key)),
+            lambda key: json.dumps(key, ensure_ascii=False)[1:-1].replace("/", "\\/"),
+            html.escape,
+            lambda key: quote(key, safe=""),
+        )
+    ),
+)
+def test_a_key_is_found_in_whatever_form_a_server_repeats_it(key: str, form: Callable[[str], str]) -> None:
+    assert without_key(f"bad key '{form(key)}'!", key) == f"bad key '{REMOVED}'!"
+
+
+def test_a_key_that_a_bound_cuts_off_is_taken_out() -> None:
+    assert redacted("no such key: s3cr3t-k3y-0", ["s3cr3t-k3y-01234"]) == f"no such key: {REMOVED}"
 
 
 def test_a_key_is_found_as_an_address_has_it() -> None:

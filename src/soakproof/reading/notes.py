@@ -1,11 +1,6 @@
 """Oddities of the protocol, bounded in number and size; and text of a server made safe to print. No I/O."""
 
-import re
-from collections.abc import Sequence
-
 NOTE_CHARS = 160
-# What looks like a key in the words of a server that quotes the one it refused.
-_KEY = re.compile(r"\bsk-[\w-]{8,}|\bbearer\s+[\w.~+/=-]{8,}", re.IGNORECASE)
 
 
 def printable(text: str, limit: int) -> str:
@@ -16,14 +11,6 @@ def printable(text: str, limit: int) -> str:
 
 def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode()
-
-
-def redacted(text: str, secrets: Sequence[str]) -> str:
-    """The text without these secrets, and without whatever looks like an API key."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, "[redacted]")
-    return _KEY.sub("[redacted]", text)
 
 
 class Notes:
