@@ -223,12 +223,9 @@ class Slots(Adjudicator):
 
     def _released(self, evidence: Evidence, samples: Sequence[Sample]) -> Finding:
         """Whether a slot was seen at work for a request that had ended more than its bound ago."""
-        twice = {request.seed for request, _ in arrivals(evidence, samples).twice}
-        late = [
-            o
-            for o in outlived(evidence, samples)
-            if o.seconds > self.within and o.exchange.seed not in twice  # whose twin it is: see delivery
-        ]
+        late = [o for o in outlived(evidence, samples) if o.seconds > self.within]
+        twice = {request.seed for request, _ in arrivals(evidence, samples).twice} if late else set()
+        late = [o for o in late if o.exchange.seed not in twice]  # whose twin it is: see delivery
         leaks = [o for o in late if self._is_leak(o)]
         limits = [o for o in late if o not in leaks]
         outcome, answer = _outcome(Outcome.PASS, bool(leaks)), self._told(leaks, limits)

@@ -100,6 +100,8 @@ def shifted(line: Line, copy: int, by: int, iterations: Counter[str]) -> Line:
         line["exchanges"] = [f"{name}-{copy}" for name in line["exchanges"]]
     if kind in ("opened", "closed"):
         line |= {"id": f"{line['id']}-{copy}", "seed": line["seed"] + (copy << 32)}
+        if line.get("answer_id"):
+            line["answer_id"] = f"{line['answer_id']}-{copy}"
         line["prompt_digest"] = f"{copy:08x}{line['prompt_digest'][8:]}"
         for secret in line["secrets"] if kind == "closed" else ():
             line["text"] = line["text"].replace(secret, code(secret, copy))

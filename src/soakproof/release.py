@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from soakproof.clock import seconds
+from soakproof.records import Exchange
 from soakproof.scenario import Release, Released
 from soakproof.slots import Slot
 
 QUICK, SLOW = 0.1, 2.1  # seconds between two looks
 UNTOLD = "busy slots do not say which request they work for"
 SEEDLESS = "busy slots work for requests without a seed: it was taken away on the way, or somebody else asks"
+OLD = "/slots tells of an earlier time: it stayed the same while requests came and went"
+LEAST_ANSWERS = 3  # meanwhile, for it to be old
 NOWHERE = "the target shows no slots"
 
 
@@ -25,6 +28,7 @@ class Look:
     asked_ns: int
     slots: tuple[Slot, ...] = ()
     trouble: str = ""  # why the slots could not be seen, if so
+    answers: int = 0  # that the run had been given by then
 
 
 @dataclass(slots=True)
@@ -32,6 +36,12 @@ class Looks:
     """The latest look of a run, for all that wait for a slot."""
 
     last: Look | None = None
+    answers: int = 0  # that came to their own end
+
+    def answered(self, exchange: Exchange) -> None:
+        """Count an answer: each is a task of its own, which a slot goes on to show."""
+        whole = exchange.outcome == "ok" and exchange.failure is None and exchange.cancelled_ns is None
+        self.answers += whole and exchange.token_events > 0
 
     def since(self, left_ns: int, pace: float, now_ns: int) -> Look | None:
         """The latest look, if it is still fresh and was taken after ``left_ns``."""
@@ -50,6 +60,8 @@ class Search:
     wanted: Released
     decoded: int | None = field(default=None, init=False)  # tokens since the client left, as far as seen
     _before: int | None = field(default=None, init=False)
+    _first: Look | None = field(default=None, init=False)
+    _is_same: bool = field(default=True, init=False)  # no look was another than the first
 
     @property
     def left_ns(self) -> int:
@@ -67,7 +79,16 @@ class Search:
         """What the look says; None while the answer is still open."""
         if look.trouble:
             return self.unseen(look.asked_ns, look.trouble)
-        return self.seen(look.asked_ns, look.slots)
+        self._first = self._first or look
+        self._is_same = self._is_same and look.slots == self._first.slots
+        release = self.seen(look.asked_ns, look.slots)
+        if release and release.freed is False and self._is_old(look.answers - self._first.answers):
+            return Release(None, seconds=release.seconds, reason=OLD)
+        return release
+
+    def _is_old(self, answers: int) -> bool:
+        """Whether what /slots says is of an earlier time: nothing in it moved while answers were made."""
+        return self._is_same and answers >= LEAST_ANSWERS
 
     def seen(self, asked_ns: int, slots: Sequence[Slot]) -> Release | None:
         """What these slots say; None while the answer is still open."""

@@ -265,3 +265,33 @@ def test_what_generates_is_looked_at_seldom() -> None:
 )
 def test_one_with_something_due_is_looked_at_often(flight: Sent) -> None:
     assert Sweep().look([generating(PATIENT), flight], NS) == 0.1
+
+
+def held(at: float, answers: int, task: int = 3) -> Look:
+    """A look at our busy slot and an idle one, so many seconds after the client left."""
+    slots = (busy(decoded=9), Slot(1, False, task=task))
+    return Look(LEFT + nanoseconds(at), slots, answers=answers)
+
+
+@pytest.mark.parametrize(
+    ("looks", "freed"),
+    [
+        ([held(1, 4), held(3, 5), held(5, 7)], None),
+        ([held(1, 4), held(3, 5), held(5, 6)], False),
+        ([held(1, 4), held(3, 5, task=4), held(5, 9, task=5)], False),
+    ],
+    ids=["old", "too few answers to tell", "a slot that is held beside one that works"],
+)
+def test_a_slot_is_not_held_by_a_document_that_is_old(looks: list[Look], freed: bool | None) -> None:
+    wait = search()
+    release = [wait.found(look) for look in looks][-1]
+    assert release is not None
+    assert release.freed is freed
+    assert ("an earlier time" in release.reason) == (freed is None)
+
+
+def test_answers_that_came_to_their_own_end_are_counted() -> None:
+    looks = Looks()
+    for ended in (cut(), exchange(at=1.0, token_events=5), exchange(at=1.0, outcome="fail", token_events=5)):
+        looks.answered(ended)
+    assert looks.answers == 1

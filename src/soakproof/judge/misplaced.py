@@ -15,18 +15,20 @@ def misplaced(exchanges: Iterable[Exchange]) -> list[Exchange]:
 
     At least one must be told exactly by its own secret: else it may be the model's own slip.
     """
-    kinds: dict[str, list[Exchange]] = {}
+    moved: dict[str, list[Exchange]] = {}
+    others: dict[str, list[Exchange]] = {}
     for exchange in exchanges:
-        kinds.setdefault(exchange.scenario, []).append(exchange)
+        if exchange.failure in _WITHOUT_ANSWER and exchange.reasoning and not exchange.text:
+            moved.setdefault(exchange.scenario, []).append(exchange)
+        elif whole(exchange) and exchange.text:
+            others.setdefault(exchange.scenario, []).append(exchange)
     found: list[Exchange] = []
     is_exact = False
-    for kind in kinds.values():
-        others = [e for e in kind if whole(e) and e.text]
-        if len(others) < LEAST_OTHERS or any(e.reasoning for e in others):
-            continue
-        moved = [e for e in kind if e.failure in _WITHOUT_ANSWER and e.reasoning and not e.text]
-        is_exact = is_exact or any(_is_exact(e, others) for e in moved)
-        found += moved
+    for kind, those in moved.items():
+        answers = others.get(kind, [])
+        if len(answers) >= LEAST_OTHERS and not any(e.reasoning for e in answers):
+            is_exact = is_exact or any(_is_exact(e, answers) for e in those)
+            found += those
     return found if is_exact else []
 
 

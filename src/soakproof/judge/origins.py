@@ -69,17 +69,14 @@ def _signs(answer: Exchange, ids_tell: bool) -> Iterator[Hashable]:
 
 def mixed(exchanges: Sequence[Exchange]) -> list[Mixed]:
     """Answers with an id in them, besides their first, that another exchange's answer has as well."""
-    if not _are_own(exchanges):
+    readers = [e for e in exchanges if e.other_ids]
+    if not readers or not _are_own(exchanges):
         return []
     carriers: dict[str, list[Exchange]] = {}
     for exchange in exchanges:
         for id in _ids(exchange):
             carriers.setdefault(id, []).append(exchange)
-    found = []
-    for reader in exchanges:
-        if reader.other_ids:
-            found += [Mixed(reader, owner, id) for id, owner in _owners(reader, carriers)]
-    return found
+    return [Mixed(reader, owner, id) for reader in readers for id, owner in _owners(reader, carriers)]
 
 
 def _owners(reader: Exchange, carriers: Mapping[str, Sequence[Exchange]]) -> Iterator[tuple[str, Exchange]]:

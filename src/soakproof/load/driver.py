@@ -100,6 +100,7 @@ class Driver:
 
     def _close(self, exchange: Exchange) -> None:
         self.requests.ended(exchange)
+        self.slots.looks.answered(exchange)
         self.sink.closed(exchange)
 
 

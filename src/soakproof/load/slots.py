@@ -30,7 +30,7 @@ class SlotsReader:
         self._url = url
         self._target = target
         self._clock = clock
-        self._looks = Looks()
+        self.looks = Looks()
         self._turn = BoundedSemaphore()  # one asks at a time, and the others have the use of it
         self._asking = Asking(target.base_url if target else (url or "").removesuffix("/slots"), headers)
 
@@ -51,17 +51,17 @@ class SlotsReader:
         while True:
             with self._turn:
                 now = self._clock.now()
-                if look := self._looks.since(since_ns, pace, now):
+                if look := self.looks.since(since_ns, pace, now):
                     return look
-                pause = self._looks.pause(pace, now)
+                pause = self.looks.pause(pace, now)
                 if not pause:
-                    self._looks.last = self._taken(now)
-                    return self._looks.last
+                    self.looks.last = self._taken(now)
+                    return self.looks.last
             gevent.sleep(pause)
 
     def _taken(self, now_ns: int) -> Look:
         try:
-            return Look(now_ns, self.read())
+            return Look(now_ns, self.read(), answers=self.looks.answers)
         except ValueError as error:
             return Look(now_ns, trouble=str(error))
 
