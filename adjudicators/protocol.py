@@ -20,8 +20,10 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.claims import about, oddities
-from soakproof.judge.habits import CONCERNED, denied_hits, missing
+from soakproof.judge.habits import CONCERNED, denied_hits, early_length, missing
 from soakproof.judge.lateness import late_answers
+from soakproof.judge.lostevents import lost_events
+from soakproof.judge.promptcounts import cut_prompts
 from soakproof.records import Exchange
 
 OUTCOMES: Mapping[str, Outcome] = {
@@ -107,9 +109,8 @@ def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[st
     for exchange in answered:
         for name, detail in oddities(exchange).items():
             seen.setdefault(name, {})[exchange.id] = detail
-    of_run = {**missing(evidence), "cached_denied": denied_hits(answered)}
-    for name, exchanges in of_run.items():
-        if exchanges:
-            seen[name] = {e.id: "" for e in exchanges}
-    seen.update({name: details for name, details in late_answers(evidence).items() if details})
-    return seen
+    for name, exchanges in {**missing(evidence), "cached_denied": denied_hits(answered)}.items():
+        seen[name] = {e.id: "" for e in exchanges}
+    seen |= late_answers(evidence) | cut_prompts(evidence)
+    seen |= {"length_early": early_length(evidence), "events_lost": lost_events(answered)}
+    return {name: exchanges for name, exchanges in seen.items() if exchanges}

@@ -14,6 +14,7 @@ from soakproof.scenario import (
     Exchange,
     IterationContext,
     Ranges,
+    Ratio,
     Register,
     Scenario,
     Script,
@@ -31,40 +32,45 @@ class CachePair(Scenario):
     """Cold, repeated, another register, the first with another question, and back to the first question."""
 
     checks = ("cache.exact", "cache.restored", "cache.after_other", "cache.faster")
+    registers = True
     prompt: Tokens = Tokens(1200)
     slack: Tokens = Tokens(64)  # of the question, the template's end, and what the server always does again
     faster: float = 3.0  # times less prompt work than cold, at least
     deals: int = 8  # of a register until one is cold
     holds: Tokens = Tokens(8000)  # of the host cache, where nothing is known of it
-    ranges = Ranges(prompt=(1, 1e6), slack=(0, 1e5), faster=(1, 1000), deals=(1, 100), holds=(0, 1e7))
+    in_system: Ratio = Ratio(0.5)  # iterations whose registers are the system prompt, the first of them
+    ranges = Ranges(
+        prompt=(1, 1e6), slack=(0, 1e5), faster=(1, 1000), deals=(1, 100), holds=(0, 1e7), in_system=(0, 1)
+    )
 
     def iterate(self, it: IterationContext) -> Script:
+        in_system = math.ceil((it.number + 1) * self.in_system) > math.ceil(it.number * self.in_system)
         for _ in range(self.deals):
             it.count("cache.deals")
             mine = register(it, self.prompt, asked=2, share=SHARE)
             first, second = mine.asked
-            question = mine.question(it, first)
+            question = messages(it, mine, first, in_system)
             cold = yield Ask(question, role="cold", tokens=64)
-            check_exact(it, cold, mine, first)
+            check_exact(it, cold, mine, first, in_system)
             if (cold.cached_tokens or 0) <= self.slack:
                 break
         yours = register(it, self.prompt, share=SHARE)
 
         mark = it.tokens_seen()
         repeat = yield Ask(question, role="repeat", tokens=64)
-        check_exact(it, repeat, mine, first)
+        check_exact(it, repeat, mine, first, in_system)
         warm = [self._check_hit(it, "cache.restored", cold, repeat, mark)]
 
         mark = it.tokens_seen()
-        other = yield Ask(yours.question(it, yours.asked[0]), role="other", tokens=64)
-        check_exact(it, other, yours, yours.asked[0])
-        changed = yield Ask(mine.question(it, second), role="changed", tokens=64)
-        check_exact(it, changed, mine, second)
+        other = yield Ask(messages(it, yours, yours.asked[0], in_system), role="other", tokens=64)
+        check_exact(it, other, yours, yours.asked[0], in_system)
+        changed = yield Ask(messages(it, mine, second, in_system), role="changed", tokens=64)
+        check_exact(it, changed, mine, second, in_system)
         warm.append(self._check_hit(it, "cache.after_other", cold, changed, mark))
 
         mark = it.tokens_seen()
         back = yield Ask(question, role="back", tokens=64)
-        check_exact(it, back, mine, first)
+        check_exact(it, back, mine, first, in_system)
         warm.append(self._check_hit(it, "cache.after_other", cold, back, mark))
         self._check_faster(it, cold, [answer for answer in warm if answer is not None])
 
@@ -116,9 +122,22 @@ class CachePair(Scenario):
         )
 
 
-def check_exact(it: IterationContext, answer: Exchange, asked: Register, record: str) -> None:
+def messages(
+    it: IterationContext, asked: Register, record: str, in_system: bool
+) -> tuple[tuple[str, str], ...]:
+    """The register and a question about it; where it is the system prompt, nothing else holds the answer."""
+    if in_system:
+        return (("system", asked.text), ("user", it.phrase("lookup", record=record)))
+    return (("user", asked.question(it, record)),)
+
+
+def check_exact(
+    it: IterationContext, answer: Exchange, asked: Register, record: str, in_system: bool
+) -> None:
     """The record's code and nothing else; a wrong answer is told by where it comes from."""
     grade, reason = missed_code(it, answer, asked, record)
+    if grade == "wrong" and in_system:
+        grade = "wrong_of_system"
     it.check("cache.exact", not grade, answer, grade=grade, reason=reason)
 
 

@@ -49,6 +49,7 @@ class Cancellation(Scenario):
     """Cut a long answer while a bystander streams, then ask something short."""
 
     checks = ("cancel.released", "cancel.bystander", "cancel.after", "cancel.ghost")
+    registers = True
     width = 2
     phase: Phase = "decode"
     within: Seconds = Seconds(5)  # from the cut, or in a silent phase from the bystanders' end

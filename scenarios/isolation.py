@@ -1,5 +1,9 @@
-"""Isolation: several clients at the same instant, each told to say its own line. No word may cross over."""
+"""Isolation: several clients at the same instant, each told to say its own line. No word may cross over.
 
+Lines of plain words are broken in their middle: an answer whose white space was changed on its way is told.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from soakproof.scenario import Ask, Exchange, IterationContext, Ranges, Ratio, Scenario, Script, Together
@@ -12,7 +16,7 @@ class Isolation(Scenario):
     checks = ("isolation.own", "isolation.foreign")
     clients: int = 2
     words: int = 12  # of each line
-    without_marker: Ratio = Ratio(0.2)  # lines of plain words: what bleeds need not hold a marker
+    without_marker: Ratio = Ratio(0.3)  # lines of plain words: what bleeds need not hold a marker
     with_secret: Ratio = Ratio(0.4)  # iterations with a secret in each system prompt
     ranges = Ranges(clients=(2, 256), words=(1, 1000), without_marker=(0, 1), with_secret=(0, 1))
 
@@ -36,22 +40,32 @@ class Isolation(Scenario):
     def _line(self, it: IterationContext) -> str:
         if it.draw.random() < self.without_marker:
             words = it.lines("words")
-            return " ".join(it.draw.sample(list(words), min(self.words, len(words))))
+            return in_two(it.draw.sample(list(words), min(self.words, len(words))))
         return it.secret(self.words)
 
 
 def ask(it: IterationContext, role: str, line: str, guarded: bool) -> Ask:
     """Asks for the line; a guarded conversation has a secret of its own that no answer may tell."""
-    text = it.phrase("echo", x=line)
+    text = it.phrase("echo_text" if "\n" in line else "echo", x=line)
     if not guarded:
         return Ask(text, role=role)
     return Ask((("system", it.phrase("system_secret", secret=it.nonce())), ("user", text)), role=role)
 
 
+def in_two(words: Sequence[str]) -> str:
+    """The words in two lines, of which the second is the longer; one word alone in one line."""
+    half = len(words) // 2
+    return "\n".join(" ".join(part) for part in (words[:half], words[half:]) if part)
+
+
 def told_apart(text: str, mine: str, others: list[str]) -> str:
-    """How an answer misses its line: it is another's, has a part of another's, is wrong; "" if right."""
+    """How an answer misses its line: in its white space only, it is another's, has a part of another's, is
+    wrong; "" if right.
+    """
     if text == mine:
         return ""
+    if text.split() == mine.split():
+        return "respaced"
     if text in others:
         return "swapped"
     pieces = {piece for other in others for piece in _triples(other)} - _triples(mine)

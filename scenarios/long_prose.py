@@ -33,6 +33,7 @@ class LongProse(Scenario):
     """Prose at a temperature that keeps it from looping, forced to its full length."""
 
     checks = ("prose.length", "prose.stall", "prose.pace", "prose.repetition", "prose.foreign")
+    registers = True
     prompt: Tokens = Tokens(6000)
     answer: Tokens = Tokens(768)
     temperature: float = 0.8

@@ -43,6 +43,7 @@ class NearContext(Scenario):
     """Registers that straddle n_ubatch and n_batch, then a long one, each asked at three depths."""
 
     checks = ("context.start", "context.middle", "context.end")
+    registers = True
     prompt: Tokens = Tokens(32_000)  # of the longest register, as far as the share lets it
     share: Ratio = Ratio(0.9)  # of a slot's context that it may fill at most; the answer needs room as well
     straddle: Tokens = Tokens(40)  # to each side of a batch's length, at most

@@ -32,6 +32,7 @@ class Returning(Scenario):
     """Asked first, again after as many others as there are slots, and late after many more."""
 
     checks = ("returning.first", "returning.again", "returning.late", "returning.others", "returning.foreign")
+    registers = True
     prompt: Tokens = Tokens(1200)  # of its register
     other: Tokens = Tokens(800)  # of each other's register
     flood: Tokens = Tokens(8000)  # of all others before it comes back late

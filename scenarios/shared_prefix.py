@@ -31,6 +31,7 @@ class SharedPrefix(Scenario):
     """The same register at the same instant from each client with a question of its own: cold, then warm."""
 
     checks = ("prefix.cold", "prefix.warm")
+    registers = True
     clients: int = 2  # at most as many as there are slots are asked
     prompt: Tokens = Tokens(1200)  # of the register
     slack: Tokens = Tokens(64)  # restored of a prompt that is cold all the same: a template's beginning

@@ -128,8 +128,12 @@ def schema_of(fields: list[Field]) -> dict[str, Any]:
 
 
 def with_constant(it: IterationContext, fields: list[Field]) -> list[Field]:
-    """The fields with a constant in place of the last one's value."""
-    constant = it.code(secret=False)
+    """The fields with a constant in place of the last one's value.
+
+    It has what is changed most easily on the way: two spaces, marks of HTML, an accent, an emoji. The grammar
+    forces them, so a model that cannot write them is no excuse.
+    """
+    constant = f"{it.code(secret=False)} {it.draw.choice(it.lines('json_marks'))}"
     schema = {"type": "string", "const": constant}
     return [*fields[:-1], replace(fields[-1], value=constant, schema=schema)]
 

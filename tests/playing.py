@@ -41,8 +41,7 @@ def right_answer(ask: Ask) -> str:
     if "{" in prompt.split("\n- ")[0] or "\n- " in prompt:
         return _object(ask, prompt)
     if found := re.search(r"record (\d{4})\b[^\n]*$", prompt):
-        read = "\n".join(message["content"] for message in ask.chat())
-        code = re.search(rf"^Record {found[1]}: .*code (\S+),", read, re.MULTILINE)
+        code = re.search(rf"^Record {found[1]}: .*code (\S+),", _read(ask), re.MULTILINE)
         assert code is not None
         return code[1]
     return re.split(r"(?::|\.)\s", prompt, maxsplit=1)[1].strip()
@@ -127,9 +126,9 @@ class Server:
 
     def _prompt(self, ask: Ask) -> tuple[int, int]:
         """Tokens of the prompt, and how many of them an earlier prompt has left in the cache."""
-        text = ask.chat()[-1]["content"]
+        text = _read(ask)
         size = int(len(text) / self.around.chars_per_token)
-        shared = max((_shared(text, a.chat()[-1]["content"]) for a in self.asks), default=0)
+        shared = max((_shared(text, _read(a)) for a in self.asks), default=0)
         return size, min(size - 1, int(shared / self.around.chars_per_token))
 
 
@@ -139,7 +138,7 @@ def _timings(processed: int) -> dict[str, float]:
 
 def _refusal(ask: Ask, around: Surroundings) -> dict[str, Any] | None:
     """How Lemonade, or llama.cpp alone, refuses what it must; None for what is to be answered."""
-    size = len(ask.chat()[-1]["content"]) / around.chars_per_token
+    size = len(_read(ask)) / around.chars_per_token
     late = around.front == "lemonade" and ask.stream  # its stream has begun by then
     if ask.model is not None and around.front != "llamacpp":
         return {"failure": Failure.CONFIGURATION, "status": 404, "reason": "model_not_found"}
@@ -148,6 +147,11 @@ def _refusal(ask: Ask, around: Surroundings) -> dict[str, Any] | None:
     if size > around.slot_context:
         return {"failure": Failure.CONTEXT, "status": 200 if late else 400, "reason": "too long"}
     return None
+
+
+def _read(ask: Ask) -> str:
+    """All the text of a prompt."""
+    return "\n".join(message["content"] for message in ask.chat())
 
 
 def _shared(a: str, b: str) -> int:

@@ -21,6 +21,8 @@ GRADES: Mapping[str, str] = {
     "as_float": "right, with whole numbers written as 7.0, which a grammar for integers does not make",
     # of answers
     "wrong": "not the right answer, and nobody else's either",
+    "wrong_of_system": "wrong, where the system prompt has the answer",
+    "respaced": "the right words, and other white space between them",
     "foreign": "it holds a secret of another request",
     "other_record": "a right answer to another question about the same text",
     "swapped": "exactly the answer of a request that ran at the same time",

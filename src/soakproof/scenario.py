@@ -200,6 +200,7 @@ class Scenario:
 
     checks: ClassVar[tuple[str, ...]] = ()
     ranges: ClassVar[Ranges] = Ranges()  # what its options may be set to, where that is bounded
+    registers: ClassVar[bool] = False  # whether its long prompts are registers, whose tokens can be compared
 
     @property
     def width(self) -> int:

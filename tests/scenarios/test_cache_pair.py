@@ -12,7 +12,8 @@ from soakproof.context import Surroundings, Traffic
 from soakproof.records import Exchange
 from soakproof.scenario import Ask
 
-PAIR = make("cache_pair")
+PAIR = make("cache_pair", in_system=0)
+SYSTEM = make("cache_pair", in_system=1)
 
 
 def hits() -> Change:
@@ -35,6 +36,21 @@ def test_what_is_asked() -> None:
     heads = [re.match(r"Register ([A-Z2-9]{8})\. ", text) for text in (cold, other)]
     assert all(heads)
     assert len({h[1] for h in heads if h}) == 2
+
+
+def test_a_register_that_is_the_system_prompt() -> None:
+    """Whoever drops or cuts the system prompt leaves the question without its answer."""
+    played = play(SYSTEM)
+    cold, *rest = [[m["role"] for m in ask.chat()] for ask in played.asks]
+    assert [cold, *rest] == [["system", "user"]] * 5
+    assert ["Record 0" in m["content"] for m in played.asks[0].chat()] == [True, False]
+    assert played.missed() == {}
+    assert play(SYSTEM, of("cold", text="AAAA-2222")).missed() == {"cache.exact": (False, "wrong_of_system")}
+
+
+def test_both_places_are_used() -> None:
+    places = {len(play(make("cache_pair"), number=n).asks[0].chat()) for n in range(20)}
+    assert places == {1, 2}
 
 
 def test_questions_come_from_both_halves_of_the_register() -> None:

@@ -38,6 +38,21 @@ def test_bleeding_without_a_marker_is_seen() -> None:
     assert play(PLAIN, of("client-1", text=mixed)).missed() == {"isolation.own": (False, "mixed")}
 
 
+def test_white_space_that_was_changed_on_the_way() -> None:
+    """A line of plain words has a line break: whoever eats it has changed nothing else."""
+    mine = line(0, PLAIN)
+    assert mine.count("\n") == 1
+    for spoil in ("\n", " "):
+        changed = mine.replace(spoil, " " if spoil == "\n" else "  ")
+        assert play(PLAIN, of("client-1", text=changed)).missed() == {"isolation.own": (False, "respaced")}
+
+
+def test_a_word_alone_is_not_broken() -> None:
+    alone = make("isolation", without_marker=1, with_secret=0, words=1)
+    assert play(alone).missed() == {}
+    assert "\n" not in line(0, alone)
+
+
 @pytest.mark.parametrize("spoil", [lambda t: t[:-1], lambda t: f"{t} more", str.lower, lambda t: ""])
 def test_a_wrong_answer_is_no_leak(spoil: object) -> None:
     assert play(PAIR, of("client-1", text=spoil)).missed() == {"isolation.own": (False, "wrong")}

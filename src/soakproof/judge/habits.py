@@ -5,12 +5,16 @@ from statistics import median
 
 from soakproof.judge.claims import timing, whole
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.lostevents import forced
+from soakproof.judge.promptcounts import LONG
+from soakproof.metrics import number
 from soakproof.reading.ending import BUFFERED_MIN_MS, BUFFERED_MIN_TOKENS
 from soakproof.records import Exchange
 
 HABIT = 0.5  # of the answers of one sort: what is in so many belongs in each
 HIT = 256  # cached tokens: a hit that would save time
 COLD_MS = 50.0  # of prompt work: less says nothing of a cache
+ROOM = 0.9  # of a slot's context: what has filled less was not cut by it
 DENIED = 0.7  # of the cold prompt's time: a hit that takes as long restored nothing
 
 Concern = Callable[[Exchange], bool]
@@ -75,6 +79,24 @@ def _as_long_as_cold(exchange: Exchange, ms_a_token: float) -> bool:
     return due >= COLD_MS and (timing(exchange, "prompt_ms") or 0) >= DENIED * due
 
 
+def early_length(evidence: Evidence) -> dict[str, str]:
+    """Answers that are told to be cut and are below every limit: max_tokens, the slot's context, and what the
+    server has made of other answers, in case that it has a limit of its own. By id, each with a detail.
+    """
+    answers = [e for e in evidence.exchanges if whole(e) and e.completion_tokens is not None]
+    most = max((e.completion_tokens or 0 for e in answers), default=0)
+    context = number((evidence.run.get("around") or {}).get("slot_context"))
+    return {
+        e.id: f"{e.completion_tokens} of {e.max_tokens} tokens"
+        for e in answers
+        if e.finish_reason == "length"
+        and (e.completion_tokens or 0) < min(most, e.max_tokens)
+        and context is not None
+        and e.prompt_tokens is not None
+        and e.prompt_tokens + (e.completion_tokens or 0) < ROOM * context
+    }
+
+
 # Which exchanges an oddity could have been seen in, where that is not every one that was answered.
 CONCERNED: Mapping[str, Concern] = {
     "stop_at_limit": lambda e: 0 < e.max_tokens <= (e.completion_tokens or 0),
@@ -89,4 +111,8 @@ CONCERNED: Mapping[str, Concern] = {
     "stalled_on_its_way": lambda e: e.stream and timing(e, "predicted_ms") is not None,
     "stalled_alone": lambda e: e.stream and timing(e, "predicted_ms") is None,
     "cached_denied": claims_hit,
+    "length_early": lambda e: e.finish_reason == "length",
+    "events_lost": forced,
+    "prompt_cut": lambda e: e.prompt_chars >= LONG,
+    "prompt_tokens_few": lambda e: e.prompt_chars >= LONG,
 }

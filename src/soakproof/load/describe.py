@@ -77,6 +77,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
                 ),
                 "checks": list(kind.scenario.checks),
                 "width": kind.scenario.width,
+                "registers": kind.scenario.registers,
             }
             for kind in plan.kinds
         ],

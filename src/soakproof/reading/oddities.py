@@ -68,6 +68,15 @@ _ENDS = {
         share=0.5,
         least=3,
     ),
+    "length_early": _violation(
+        "the finish reason is length below every limit: whole answers pass for cut ones", least=2
+    ),
+    "events_lost": _doubt(
+        "a forced answer has fewer events than tokens, unlike others: text was lost, or tokens have none",
+        "front",
+        share=0.5,
+        least=2,
+    ),
     "over_max_tokens": _doubt("more tokens than max_tokens allows, by the server's own count"),
     "blank_text": Oddity("an answer of white space alone"),
 }
@@ -122,6 +131,12 @@ _NUMBERS = {
     "timings_not_kept": Oddity("timings too large or too deep to be kept"),
     "count_as_text": _doubt("a count that is a text"),
     "bad_count": _doubt("a count that is negative, broken or absurd"),
+    "prompt_cut": _violation(
+        "the prompt has far fewer tokens than others of its sort: it was cut, or is counted wrong", least=2
+    ),
+    "prompt_tokens_few": _doubt(
+        "the prompt has fewer tokens than others of its sort: it was cut, or is counted wrong", least=2
+    ),
     "prompt_counts_disagree": _doubt("the prompt's tokens are not those cached and those worked on"),
     "cached_counts_disagree": _doubt("usage and timings tell different numbers of cached tokens"),
     "cached_over_prompt": _doubt("more cached tokens than the prompt has"),

@@ -85,7 +85,12 @@ _WHOLE = _One("a whole number", (int,))
 _FLAG = _One("true or false", (bool,))
 _TEXTS = _List(_TEXT)
 _ENDED = _Object({"why": _TEXT, "reason": _TEXT})
-_KIND = {"name": _TEXT, "scenario": _TEXT, "count": _WHOLE, "width": _WHOLE, "checks": _TEXTS}
+_KIND = {
+    **dict.fromkeys(("name", "scenario"), _TEXT),
+    **dict.fromkeys(("count", "width"), _WHOLE),
+    "checks": _TEXTS,
+    "registers": _FLAG,
+}
 _THRESHOLD = {"name": _TEXT, "that": _TEXT, "why": _TEXT}
 _PLAN = {
     **dict.fromkeys(("name", "title", "source"), _TEXT),

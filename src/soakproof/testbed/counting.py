@@ -17,6 +17,7 @@ class CountingPlant(EventPlant):
 cache_pair = 1
 [kind.cache_pair]
 prompt = "400 tokens"
+in_system = "0 %"
 """
 
     def counted(self, call: Call, usage: dict[str, Any], timings: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ class StalePrefix(Plant):
 cache_pair = 1
 [kind.cache_pair]
 prompt = "400 tokens"
+in_system = "0 %"
 """
     fires = (Fires("functional: cache.exact"),)
     may_fire = ("isolation: foreign",)  # where the code that is told is one that the other was asked for

@@ -1,0 +1,57 @@
+"""Tokens of forced answers that came as no text, of a server whose tokens otherwise do. Pure; no I/O.
+
+llama.cpp sends an event a token, and the last token of an answer that ends by itself has no text. Where that
+holds of nearly all such answers, a forced one with fewer events than tokens has lost some on their way. Or
+its model wrote tokens that have no text, as a small one may when it is not let end: so only many weigh.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from soakproof.judge.claims import whole
+from soakproof.records import Exchange
+
+FEWEST = 20  # answers, for a habit
+FIRM = 0.95  # of them, that agree
+LOST = 2  # tokens beyond the habit
+MARKS = frozenset("<>[]{}|`")  # a server holds them back in case that they begin a tool call or reasoning
+
+
+def forced(exchange: Exchange) -> bool:
+    """Whether it came as a stream of plain text up to its limit, and all of it was counted."""
+    return _countable(exchange) and exchange.finish_reason == "length"
+
+
+def lost_events(exchanges: Sequence[Exchange]) -> dict[str, str]:
+    """Forced answers with fewer events than their tokens have pieces of text, by id, each with a detail."""
+    ended = [_without_text(e) for e in exchanges if _countable(e) and e.finish_reason == "stop"]
+    if len(ended) < FEWEST:
+        return {}
+    (habit, agree), *_ = Counter(ended).most_common(1)
+    if agree < FIRM * len(ended):
+        return {}
+    return {
+        e.id: f"{e.completion_tokens} tokens in {e.token_events} events"
+        for e in exchanges
+        if forced(e) and _without_text(e) - _split(e.text) >= habit + LOST
+    }
+
+
+def _countable(exchange: Exchange) -> bool:
+    return (
+        whole(exchange)
+        and exchange.stream
+        and exchange.completion_tokens is not None
+        and not exchange.reasoning
+        and not exchange.tool_calls
+        and MARKS.isdisjoint(exchange.text)
+    )
+
+
+def _without_text(exchange: Exchange) -> int:
+    return (exchange.completion_tokens or 0) - exchange.token_events
+
+
+def _split(text: str) -> int:
+    """Tokens that may have only a part of a character, at most: an event has whole ones."""
+    return len(text.encode("utf-8", "replace")) - len(text)

@@ -1,0 +1,64 @@
+"""Prompts with far fewer tokens, by the server's count, than others of their sort: cut ones. Pure; no I/O.
+
+The long prompts of many kinds are registers of records, which have about as many tokens a character in
+whatever prompt they stand. So an answer whose prompt has clearly fewer has lost some of it, or it is counted
+wrong; a system prompt that is dropped, or a context that is silently smaller, shows as that.
+"""
+
+from collections.abc import Iterable, Sequence
+from statistics import quantiles
+
+from soakproof.judge.claims import whole
+from soakproof.judge.evidence import Evidence
+from soakproof.metrics import number
+from soakproof.records import Exchange
+
+LONG = 2000  # characters: what is not register, the question and the template, weighs little
+FEWEST = 8  # long prompts, for a habit
+FEW = 1.04  # times the habit's characters a token; single prompts differ by less than 1 %
+CUT = 1.25
+DENSEST_WORDS = 6.0  # characters a token that no text of ours exceeds
+SAMPLE = 2.2  # times the characters a token of the sample before the run: its template counts with it
+
+
+def cut_prompts(evidence: Evidence) -> dict[str, dict[str, str]]:
+    """Long prompts with too few tokens, oddity to id to detail: `prompt_cut` where a fifth is missing."""
+    answers = [e for e in evidence.exchanges if whole(e) and e.prompt_tokens]
+    long = [e for e in answers if _is_register(evidence, e)]
+    habit = _habit(evidence, answers, long)
+    found: dict[str, dict[str, str]] = {"prompt_cut": {}, "prompt_tokens_few": {}}
+    for exchange in long if habit else ():
+        ratio = exchange.prompt_chars / (exchange.prompt_tokens or 1)
+        if ratio > FEW * habit:
+            due = exchange.prompt_chars / habit
+            detail = f"{exchange.prompt_tokens:,} tokens of {exchange.prompt_chars:,} characters, which have "
+            name = "prompt_cut" if ratio > CUT * habit else "prompt_tokens_few"
+            found[name][exchange.id] = f"{detail}{due:,.0f} or more"
+    return found
+
+
+def _is_register(evidence: Evidence, exchange: Exchange) -> bool:
+    """A long prompt of a kind whose long prompts are registers, with counts that can be compared.
+
+    A server that tells no cached tokens, or more than the prompt has, may count only what was not cached.
+    """
+    cached, prompt = exchange.cached_tokens, exchange.prompt_tokens or 0
+    named = {k.get("name") for k in evidence.plan.get("kinds") or () if k.get("registers")}
+    comparable = cached is not None and cached <= prompt
+    return exchange.scenario in named and exchange.prompt_chars >= LONG and comparable
+
+
+def _habit(evidence: Evidence, answers: Iterable[Exchange], long: Sequence[Exchange]) -> float:
+    """Characters a token of registers, rather too many than too few; 0 where it is not known.
+
+    It is that of the quarter with the fewest, so that most may be cut; of what all are cut the sample tells
+    that was counted before the run.
+    """
+    known = number((evidence.run.get("around") or {}).get("chars_per_token"))
+    bounds = [SAMPLE * known] if known else []
+    if len(long) >= FEWEST:
+        template = min((e.prompt_tokens or 0) - e.prompt_chars / DENSEST_WORDS for e in answers)
+        texts = [(e.prompt_chars, (e.prompt_tokens or 0) - max(template, 0.0)) for e in long]
+        ratios = [chars / tokens for chars, tokens in texts if tokens > 0]
+        bounds += quantiles(ratios, n=4)[:1] if len(ratios) >= FEWEST else []
+    return min(bounds, default=0.0)
