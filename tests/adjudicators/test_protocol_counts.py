@@ -158,3 +158,10 @@ def test_answers_that_a_limit_may_have_cut(fields: dict[str, Any]) -> None:
 def test_a_servers_own_limit_of_tokens_is_no_lie() -> None:
     capped = [prose(30 + i, tokens=256, max_tokens=768) for i in range(4)]
     assert "length_early" not in judged(*SHORT, *capped)
+
+
+def test_the_words_around_a_short_register_have_fewer_tokens() -> None:
+    """They weigh on it alone; the habit may be that of far longer prompts."""
+    longer = [lookup(i, tokens=5 + round(30_000 / 2.4), chars=30_000) for i in range(9)]
+    shorter = [lookup(20 + i, tokens=5 + round(1950 / 2.4 + 150 / 4.8), chars=2100) for i in range(3)]
+    assert set(judged(*longer, *shorter, echoed(40, prompt_tokens=25))) == {"answers"}

@@ -15,8 +15,11 @@ from soakproof.records import Exchange
 
 LONG = 2000  # characters: what is not register, the question and the template, weighs little
 FEWEST = 8  # long prompts, for a habit
-FEW = 1.04  # times the habit's characters a token; single prompts differ by less than 1 %
+FEW = 1.03  # times the habit's characters a token; single prompts differ by less than 1 %
 CUT = 1.25
+WORDS = (
+    90  # characters that cost nothing: head and question are words, with half as many tokens as a register
+)
 DENSEST_WORDS = 6.0  # characters a token that no text of ours exceeds
 SAMPLE = 2.2  # times the characters a token of the sample before the run: its template counts with it
 
@@ -28,7 +31,7 @@ def cut_prompts(evidence: Evidence) -> dict[str, dict[str, str]]:
     habit = _habit(evidence, answers, long)
     found: dict[str, dict[str, str]] = {"prompt_cut": {}, "prompt_tokens_few": {}}
     for exchange in long if habit else ():
-        ratio = exchange.prompt_chars / (exchange.prompt_tokens or 1)
+        ratio = (exchange.prompt_chars - WORDS) / (exchange.prompt_tokens or 1)
         if ratio > FEW * habit:
             due = exchange.prompt_chars / habit
             detail = f"{exchange.prompt_tokens:,} tokens of {exchange.prompt_chars:,} characters, which have "
