@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 
@@ -262,10 +263,17 @@ def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_lo
         ui = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60, trust_env=False)
         wait_for(lambda: _answers(ui), 30)
         form = {"user_count": 3, "spawn_rate": 3}
-        for host, why in (("http://127.0.0.1:9", "does not answer"), ("", "Host is empty")):
-            answer = ui.post("/swarm", data={**form, "host": host}).json()
+        for odd, why in (
+            ({"host": "http://127.0.0.1:9"}, "does not answer"),
+            ({"host": ""}, "Host is empty"),
+            ({"runs": str(tmp_path), "api_key": "x"}, "not for this page to set: api_key, runs"),
+            ({"user_count": 1_000_000_000}, "expected 1 to 10000"),
+        ):
+            answer = ui.post("/swarm", data={**form, **odd}).json()
             assert not answer["success"]
             assert why in answer["message"]
+        for named in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}):
+            assert ui.post("/swarm", data=form, headers=named).status_code == 403
         assert "does not answer" in ui.get("/logs").text
         assert ui.get("/stats/requests").json()["state"] == "ready"
         assert not (tmp_path / "runs").exists()
@@ -288,6 +296,51 @@ def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_lo
     assert (told["plan"]["users"], told["plan"]["duration_s"]) == (3, 8)
     assert "stats_reset" in [e["what"] for e in lines(run, "events.jsonl")]
     assert "Traceback" not in output(tmp_path)
+
+
+def test_starts_and_stops_of_the_web_ui_in_each_others_way_leave_sealed_runs(
+    tmp_path: Path, unused_port: int
+):
+    import httpx
+
+    def start(_: int) -> bool:
+        form = {"user_count": 1, "spawn_rate": 1}
+        return ui.post("/swarm", data=form).json()["success"]
+
+    with locust(tmp_path, "--web-port", str(unused_port)) as process, ThreadPoolExecutor(6) as several:
+        ui = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60, trust_env=False)
+        wait_for(lambda: _answers(ui), 30)
+        starts = several.map(start, range(3))
+        wait_for(lambda: list((tmp_path / "runs").glob("*/testbed")))
+        assert {r.status_code for r in several.map(lambda _: ui.post("/stop"), range(3))} == {200}
+        assert sum(starts) == 0
+        wait_for(lambda: verify(the_run(tmp_path)).sealed)
+        assert "stopped before the load began" in document(the_run(tmp_path) / "run.json")["ended"]["reason"]
+
+        time.sleep(1.1)  # a run's name has seconds
+        watched = len(list((tmp_path / "runs").glob("*/evidence/watch/SEAL"))) + 1
+        assert sum(several.map(start, range(3))) == 1
+        several.submit(ui.post, "/stop")
+        wait_for(lambda: len(list((tmp_path / "runs").glob("*/evidence/watch/SEAL"))) == watched)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    assert "the run is being sealed" in output(tmp_path)
+    runs = list((tmp_path / "runs").iterdir())
+    assert len(runs) == 2
+    assert all(verify(run).problems == () for run in runs)
+
+
+def test_ctrl_c_while_a_start_of_the_web_ui_is_prepared_leaves_a_sealed_run(tmp_path: Path, unused_port: int):
+    import httpx
+
+    with locust(tmp_path, "--web-port", str(unused_port)) as process, ThreadPoolExecutor(1) as other:
+        ui = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60, trust_env=False)
+        wait_for(lambda: _answers(ui), 30)
+        other.submit(ui.post, "/swarm", data={"user_count": 1, "spawn_rate": 1})
+        wait_for(lambda: list((tmp_path / "runs").glob("*/testbed")))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 3
+    assert verify(the_run(tmp_path)).problems == ()
 
 
 def _answers(ui) -> bool:

@@ -162,7 +162,7 @@ def _target(
 
     with contextlib.ExitStack() as stack:
         if host:
-            with working(f"asking {host} what it is; a model that is not loaded is being loaded"):
+            with working(f"asking {plain(host)} what it is; a model that is not loaded is being loaded"):
                 target = examine(host, model, credentials)
         else:
             say("no --host was given: starting the embedded testbed")

@@ -36,8 +36,8 @@ from soakproof.load.arguments import (
     wishes,
 )
 from soakproof.load.ending import recover_command
-from soakproof.load.interrupt import hangup_as_sigterm, sigterm_as_well, to_main_greenlet
-from soakproof.load.page import answer_with_outcome
+from soakproof.load.interrupt import hangup_as_sigterm, interrupt_main, sigterm_as_well, to_main_greenlet
+from soakproof.load.page import Page
 from soakproof.load.progress import left_out_lines, say
 from soakproof.load.rig import prepare
 from soakproof.load.session import Session
@@ -59,6 +59,8 @@ class Hooks:
         self.catalog = Catalog(Path.cwd())
         self.plan: Plan | None = None
         self.leaving = False  # the process is about to end
+        self.to_leave = False  # it was asked to end while a run was being sealed
+        self.preparing: gevent.Greenlet | None = None  # that of a start, until its load begins
         self.why = "stopped"  # how the load ended: time, interrupt, stopped
         self.why_not = ""  # why the last start came to nothing, if so
         self.resets_stats = False  # --reset-stats: Locust's numbers begin again once all users are there
@@ -98,7 +100,7 @@ class Hooks:
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
             if environment.web_ui is not None:
-                answer_with_outcome(environment, environment.web_ui, lambda: self.why_not)
+                Page(environment, environment.web_ui, lambda: self.why_not, self._is_ending).attach()
             if options.headless or options.autostart:
                 with sigterm_as_well():
                     self._prepare(environment)
@@ -117,7 +119,11 @@ class Hooks:
         if self.session is None or not self.session.finishing:
             return False
         say("the run is being sealed: a moment")
+        self.to_leave = True
         return True
+
+    def _is_ending(self) -> bool:
+        return self.session is not None and self.session.stopping
 
     def _prepare(self, environment: Environment) -> None:
         """A session that is ready for its load."""
@@ -134,6 +140,7 @@ class Hooks:
     def on_test_start(self, environment: Environment, **_: Any) -> None:
         environment.process_exit_code = EXIT_ERROR  # until a run has been judged
         self.why, self.why_not = "stopped", ""
+        self.preparing = gevent.getcurrent()
         try:
             timed = False
             if self.session is None:
@@ -145,6 +152,12 @@ class Hooks:
                 _set_run_time(environment)
         except SoakproofError as error:
             self._cannot_begin(environment, error)
+        except gevent.GreenletExit:
+            self.why_not = "stopped before the load began"
+            say(self.why_not)
+            raise
+        finally:
+            self.preparing = None
 
     def _cannot_begin(self, environment: Environment, error: SoakproofError) -> NoReturn:
         """Say why, and leave Locust as it was before the start."""
@@ -191,6 +204,8 @@ class Hooks:
         self.next_step = told[-1]
         say("\n".join(told))
         self._forget(environment, session)
+        if self.to_leave and not self.leaving:
+            interrupt_main()
 
     def on_quitting(self, environment: Environment, **_: Any) -> None:
         """Ctrl-C and SIGTERM come here with the load still on: stop it before Locust fixes the exit code.
@@ -210,6 +225,8 @@ class Hooks:
         Called at the process's exit as well: Locust may end by a fault of its own, such as a --html file that
         it cannot write, without telling anybody.
         """
+        if self.preparing is not None and self.preparing is not gevent.getcurrent():
+            self.preparing.kill()
         session = self.session
         if session is not None and environment.runner is not None:
             self.why = "interrupt"

@@ -34,7 +34,8 @@ def hangup_as_sigterm() -> None:
         gevent.signal_handler(hangup, os.kill, os.getpid(), signal.SIGTERM)
 
 
-def _interrupt() -> None:
+def interrupt_main() -> None:
+    """A Ctrl-C for the main greenlet."""
     gevent.get_hub().handle_system_error(KeyboardInterrupt, KeyboardInterrupt())
 
 
@@ -43,7 +44,7 @@ def to_main_greenlet(too_late: Callable[[], bool]) -> None:
 
     def interrupted() -> None:
         if not too_late():
-            _interrupt()
+            interrupt_main()
 
     gevent.signal_handler(signal.SIGINT, interrupted)
 
@@ -51,8 +52,31 @@ def to_main_greenlet(too_late: Callable[[], bool]) -> None:
 @contextlib.contextmanager
 def sigterm_as_well() -> Iterator[None]:
     """SIGTERM is as Ctrl-C: for the time before Locust listens to it, in which it would end us at once."""
-    watcher = gevent.signal_handler(signal.SIGTERM, _interrupt)
+    watcher = gevent.signal_handler(signal.SIGTERM, interrupt_main)
     try:
         yield
     finally:
         watcher.cancel()
+
+
+def to_its_end(what: Callable[[], None]) -> None:
+    """Call it in a greenlet of its own: whoever kills or interrupts this one does not stop it half-way.
+
+    What it raises is raised; else that kill, or interrupt, once it has ended.
+    """
+    troubles: list[BaseException] = []
+
+    def caught() -> None:
+        try:
+            what()
+        except BaseException as error:  # raised below: gevent would print it as well
+            troubles.append(error)
+
+    greenlet = gevent.spawn(caught)
+    while not greenlet.dead:
+        try:
+            greenlet.join()
+        except BaseException as error:
+            troubles.append(error)
+    if troubles:
+        raise troubles[-1]

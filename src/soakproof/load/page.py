@@ -1,49 +1,108 @@
-"""What the web UI's page is told of a start.
+"""What the web UI's page may ask for, and what it is told of a start.
 
 Locust answers "Swarming started" before it starts, so the page of a start that fails would show a load
-without users until *Stop*. Here the answer waits for the load, and tells why there is none. Observed on 2.47:
-the page shows an answer's message beside its form, and the host before after *Host* was emptied.
+without users until *Stop*. Here the answer waits for the load, and tells why there is none. A start names
+what the page's form has and nothing else: Locust would take any option from it, the key among them. Observed
+on 2.47: the page shows an answer's message beside its form, and the host before after *Host* was emptied.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import gevent
 from flask import Response, jsonify, request
 from locust.env import Environment
-from locust.runners import STATE_RUNNING, STATE_SPAWNING
+from locust.runners import STATE_RUNNING, STATE_SPAWNING, Runner
 from locust.web import WebUI
 
 from soakproof.load.arguments import TESTBED
-from soakproof.plain import visible
+from soakproof.plain import listed, visible
+from soakproof.plan import MOST_USERS
+from soakproof.watch.settings import is_loopback
 
 _LOOK_S = 0.1
+_FIELDS = frozenset(
+    {"user_count", "spawn_rate", "host", "run_time", "user_classes", "shape_class", "profile"}
+)
 
 
-def answer_with_outcome(environment: Environment, ui: WebUI, why_not: Callable[[], str]) -> None:
-    """Answer a start once the load has begun or come to nothing.
+@dataclass(frozen=True)
+class Page:
+    """The page's questions, before and after Locust has answered them."""
 
-    ``why_not`` gives the reason why the last start came to nothing; empty where it did not.
-    """
-    if not environment.host:
-        environment.host = environment.parsed_options.host = TESTBED
+    environment: Environment
+    ui: WebUI
+    why_not: Callable[[], str]  # why the last start came to nothing; empty where it did not
+    is_ending: Callable[[], bool]  # a run is being ended and sealed
 
-    @ui.app.before_request
-    def refuse_no_host() -> Response | None:
-        if _is_start() and request.form.get("host") == "":
-            return _refused(f"Host is empty: write the server's address, or {TESTBED} for the embedded one")
-        return None
+    def attach(self) -> None:
+        options = self.environment.parsed_options
+        assert options is not None
+        if not self.environment.host:
+            self.environment.host = options.host = TESTBED
+        self.ui.app.before_request(self._before)
+        self.ui.app.after_request(self._after)
 
-    @ui.app.after_request
-    def answer(response: Response) -> Response:
-        runner = environment.runner
-        assert runner is not None
+    @property
+    def _runner(self) -> Runner:
+        assert self.environment.runner is not None
+        return self.environment.runner
+
+    @property
+    def _is_running(self) -> bool:
+        return self._runner.state in (STATE_RUNNING, STATE_SPAWNING)
+
+    @property
+    def _is_starting(self) -> bool:
+        spawning = _is_on(self._runner.spawning_greenlet) and self._runner.user_count == 0
+        return spawning or _is_on(self.ui._swarm_greenlet)
+
+    def _before(self) -> Response | None:
+        if not self._is_own():
+            return Response("this page is for whoever runs it: no other may ask here", 403)
+        if not _is_start():
+            return None
+        problem = _odd(request.form) or self._not_now()
+        return _refused(problem) if problem else None
+
+    def _is_own(self) -> bool:
+        """Whether no page of somebody else asks: one could have the key sent to a host of its own. One whose
+        name leads to this machine says so by the Host that it asks for.
+        """
+        origin = request.headers.get("Origin")
+        if request.method != "GET" and origin is not None and urlsplit(origin).netloc != request.host:
+            return False
+        return not is_loopback(f"//{self.ui.host}") or is_loopback(f"//{request.host}")
+
+    def _not_now(self) -> str:
+        if self.is_ending():
+            return "the run before is being ended and sealed: a moment"
+        if self._is_starting and not self._is_running:
+            return "a start is under way: a moment, or Stop"
+        return ""
+
+    def _after(self, response: Response) -> Response:
         told: Any = response.get_json(silent=True) if _is_start() else None
-        if not told or not told["success"] or runner.state in (STATE_RUNNING, STATE_SPAWNING):
+        if not told or not told["success"] or self._is_running:
             return response
-        while _is_on(ui._swarm_greenlet) or (_is_on(runner.spawning_greenlet) and runner.user_count == 0):
+        while self._is_starting:
             gevent.sleep(_LOOK_S)
-        return _refused(visible(why_not())) if why_not() else response
+        return _refused(self.why_not()) if self.why_not() else response
+
+
+def _odd(form: Any) -> str:
+    """What no run can be made of."""
+    unknown = sorted(set(form) - _FIELDS)
+    if unknown:
+        return f"not for this page to set: {listed(unknown, 3)}; they are the command line's"
+    if form.get("host") == "":
+        return f"Host is empty: write the server's address, or {TESTBED} for the embedded one"
+    users = form.get("user_count", "")
+    if users.isdecimal() and not 1 <= int(users) <= MOST_USERS:
+        return f"Number of users: expected 1 to {MOST_USERS}, found {users}"
+    return ""
 
 
 def _is_start() -> bool:
@@ -55,4 +114,4 @@ def _is_on(greenlet: gevent.Greenlet | None) -> bool:
 
 
 def _refused(message: str) -> Response:
-    return jsonify({"success": False, "message": message})
+    return jsonify({"success": False, "message": visible(message)})

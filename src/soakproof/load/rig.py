@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import gevent.subprocess
+from gevent import GreenletExit
 
 from soakproof.catalog import Catalog
 from soakproof.clock import RunClock
@@ -20,6 +21,7 @@ from soakproof.errors import SoakproofError, UsageError
 from soakproof.load.describe import describe_run
 from soakproof.load.driver import Driver
 from soakproof.load.ending import NODE, say_unsealed, seal
+from soakproof.load.interrupt import to_its_end
 from soakproof.load.progress import say
 from soakproof.load.recorder import FireRequest, Recorder
 from soakproof.load.slots import SlotsReader
@@ -69,7 +71,7 @@ def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> 
     check_room(wishes.runs)
     target = None
     if wishes.host:
-        say(f"asking {wishes.host} what it is …")
+        say(f"asking {plain(wishes.host)} what it is …")
         target = examine(wishes.host, wishes.model, wishes.credentials)
         _refuse_powerless(plan, target)
     else:
@@ -82,12 +84,24 @@ def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> 
     try:
         return _Setup(plan, catalog, wishes, run, clock, started_at, stack).rig(target, fire)
     except BaseException as error:
-        stack.close()
-        try:
-            seal(run, plan.thresholds, "error", f"{type(error).__name__}: {error}")
-        except (SoakproofError, OSError) as unsealed:
-            say_unsealed(run, unsealed)
+        why = _why_not(error)
+        to_its_end(lambda: _give_up(run, plan, stack, why))
         raise
+
+
+def _why_not(error: BaseException) -> str:
+    if isinstance(error, (GreenletExit, KeyboardInterrupt)):
+        return "it was stopped before the load began"
+    return f"{type(error).__name__}: {error}"
+
+
+def _give_up(run: Run, plan: Plan, stack: ExitStack, why: str) -> None:
+    """Take down what there is, and seal a run that never began."""
+    stack.close()
+    try:
+        seal(run, plan.thresholds, "error", why)
+    except (SoakproofError, OSError) as unsealed:
+        say_unsealed(run, unsealed)
 
 
 def _refuse_powerless(plan: Plan, target: Target) -> None:
@@ -200,5 +214,10 @@ class _Setup:
 
 
 def _of_testbed(testbed: Testbed, model: str) -> Target:
-    target = examine(testbed.url, model, Credentials())
+    """Raises SoakproofError: what is wrong with the testbed is not the user's mistake."""
+    try:
+        target = examine(testbed.url, model, Credentials())
+    except UsageError as error:
+        logs = ", ".join(map(str, testbed.logs))
+        raise SoakproofError(f"the testbed does not work: {error.problem}\n  its logs: {logs}") from error
     return dataclasses.replace(target, cache_tokens=testbed.cache_tokens)

@@ -20,6 +20,7 @@ from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError
 from soakproof.load.companions import Companions
 from soakproof.load.deck import Deck
 from soakproof.load.ending import say_unsealed, seal
+from soakproof.load.interrupt import to_its_end
 from soakproof.load.permits import Permits
 from soakproof.load.progress import progress_line, say
 from soakproof.load.rig import Rig
@@ -208,7 +209,8 @@ class Session:
                     self._abort("the run stopped before it ended")
             except KeyboardInterrupt:
                 self._abort("stopped by a second Ctrl-C")
-            self.run.document["load_ended_ns"] = self._clock.now()
+            finally:
+                self.run.document["load_ended_ns"] = self._clock.now()
         else:
             self._abort("stopped again while draining")
 
@@ -225,6 +227,9 @@ class Session:
             self._finished.wait()
             return
         self.finishing = True
+        to_its_end(lambda: self._finish_and_seal(why, reason))
+
+    def _finish_and_seal(self, why: str, reason: str) -> None:
         try:
             self._finish(why, reason)
         except (SoakproofError, OSError) as error:
