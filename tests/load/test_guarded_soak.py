@@ -43,8 +43,8 @@ def test_the_backend_is_ended_and_the_run_is_sealed_and_never_passes(tmp_path: P
     assert (told["guard_action"]["what"], told["guard_action"]["done"]) == ("end", True)
     assert "the load ends here: " in output(tmp_path)
     code, verdict = adjudicated(run)
+    assert [(f["subject"], f["answer"]) for f in verdict["findings"] if f["outcome"] == "FAIL"] == []
     assert code == 2
-    assert [f["subject"] for f in verdict["findings"] if f["outcome"] == "FAIL"] == []
     assert any("The guard ended the load" in f["answer"] for f in verdict["findings"])
 
 
