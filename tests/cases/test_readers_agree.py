@@ -7,7 +7,17 @@ from soakproof.records import Exchange, decode, encode
 
 # Times, what follows from them, and what names the request differ; so do the words of a library.
 TIMED = {name for name in Exchange.__slots__ if name.endswith("_ns")} | {"widest_gap_at", "pings", "reason"}
-OWN = {"id", "scenario", "iteration", "role", "seed", "model_asked", "max_tokens", "prompt_chars"}
+OWN = {
+    "id",
+    "scenario",
+    "iteration",
+    "role",
+    "seed",
+    "model_asked",
+    "max_tokens",
+    "temperature",
+    "prompt_chars",
+}
 SAME = sorted(set(Exchange.__slots__) - TIMED - OWN - {"prompt_digest", "notes"})
 
 
