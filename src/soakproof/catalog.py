@@ -7,9 +7,10 @@ import ast
 import contextlib
 import hashlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
@@ -33,6 +34,14 @@ def bundled(room: str) -> Path:
     return inside if inside.is_dir() else _CHECKOUT / room
 
 
+def working_folder() -> Path:
+    """The folder that the user works in. Raises UsageError where it is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("the folder that this was started in is gone", "cd to one that is there") from None
+
+
 def shown(path: Path) -> str:
     """A path as a user would write it: from the folder that they work in, where it lies below that."""
     here = Path.cwd()
@@ -43,7 +52,7 @@ def shown(path: Path) -> str:
 class Catalog:
     """Names to files. ``here`` is the folder whose own ``scenarios/`` and ``adjudicators/`` come first."""
 
-    here: Path
+    here: Path = field(default_factory=working_folder)
 
     def folders(self, room: str) -> list[Path]:
         """The folders of a room, the user's first, without repeats."""
@@ -67,6 +76,9 @@ class Catalog:
         hint = f"a {what} is a name, or the path of a file that ends in {suffix}"
         if name and name not in known and _is_folder(name):
             raise UsageError(f"{plain(name, 300)} is a folder", hint)
+        if name not in known and os.path.exists(name):
+            what = "is no regular file" if name.endswith(suffix) else f"does not end in {suffix}"
+            raise UsageError(f"{plain(name, 300)} {what}", hint)
         if name.endswith(suffix) or any(mark in name for mark in "/\\"):
             raise UsageError(f"no such file: {plain(name, 300)}", hint)
         if name in known:

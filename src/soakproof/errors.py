@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 _LIMITS: Mapping[int | None, str] = {  # what the system's own words leave to guess
     errno.EFBIG: "a limit on the size of a file is reached (`ulimit -f`, or the file system's own)",
+    errno.EMFILE: "too many open files: raise this process's limit (`ulimit -n 4096`)",
     getattr(errno, "EDQUOT", None): "the disk quota of this user or group is used up",
 }
 EXIT_OK, EXIT_FAIL, EXIT_INCONCLUSIVE, EXIT_ERROR, EXIT_USAGE = 0, 1, 2, 3, 64

@@ -10,7 +10,6 @@ Nothing is sent. The scenario and the corpora are those of the folder one works 
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 from soakproof.catalog import Catalog
@@ -76,7 +75,7 @@ def play(
     is no plain success (``{"outcome": "fail", "failure": Failure.STALL}``). What it leaves out and a server
     may not tell, such as ``cached_tokens``, stays unknown. ``release`` answers each wait for a slot.
     """
-    catalog = Catalog(Path.cwd())
+    catalog = Catalog()
     made = catalog.scenario(scenario)() if isinstance(scenario, str) else scenario
     around = around or Surroundings(
         slots=2, slot_context=16384, chars_per_token=3.0, corpora=catalog.corpora(), cache_tokens=32_000

@@ -78,6 +78,10 @@ def test_versions(capsys: pytest.CaptureFixture[str]) -> None:
         (["init", "--only", "everything"], "is not one of"),
         (["adjudicate", "latest", "--baseline", ""], "--baseline: expected a value"),
         (["doctor", "--host", " "], "--host: expected a value"),
+        (["runs", "--runs", ""], "--runs: expected a value"),
+        (["runs", "--runs", os.devnull], "cannot be read: Not a directory"),
+        (["init", os.devnull], "choose another folder"),
+        (["watch", "record", os.devnull], "is no folder"),
     ],
 )
 def test_wrong_usage_exits_64(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """`soakproof testbed`: the pair in the foreground."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from cli_said import Command
 
 pytest.importorskip("xllamacpp")
 
@@ -41,3 +43,15 @@ def test_a_file_that_is_no_model_is_told(here: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 64
     assert "model.gguf is not a GGUF file" in done.stderr
+
+
+def test_a_pipe_is_not_waited_for(here: Path, soakproof: Command, a_run: Path) -> None:
+    os.mkfifo(here / "pipe.gguf")
+    os.mkfifo(here / "pipe.toml")
+    for name, *arguments in (
+        ("pipe.gguf", "testbed", "--model-file"),
+        ("pipe.toml", "adjudicate", a_run.name, "--policy"),
+    ):
+        said = soakproof(*arguments, name)
+        assert said.code == 64
+        assert f"{name} is no regular file" in said.err

@@ -68,6 +68,15 @@ def test_recovering_moves_the_tail_and_seals(abandoned: Path) -> None:
     assert loaded.raw is None  # a run that was not there to judge itself is not judged for it
 
 
+@pytest.mark.parametrize("damaged", ["", "garbage", "[]"])
+def test_a_raw_result_that_cannot_be_read_is_kept_and_is_none(abandoned: Path, damaged: str) -> None:
+    (abandoned / "raw.json").write_text(damaged)
+    assert recover(abandoned)[0] == "raw.json: cannot be read, and is kept as raw.json.damaged"
+    assert (abandoned / "raw.json.damaged").read_text() == damaged
+    assert verify(abandoned).problems == ()
+    assert load(abandoned).raw is None
+
+
 def test_recovering_twice_does_nothing_more(abandoned: Path) -> None:
     recover(abandoned)
     before = (abandoned / SEAL).read_bytes()

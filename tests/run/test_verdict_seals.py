@@ -8,7 +8,7 @@ import pytest
 from rundirs import sealed
 
 from soakproof.report.store import store
-from soakproof.run import EntryState, reseal_entry, verdict_folders, verify, verify_entry
+from soakproof.run import EntryState, missing_verdicts, reseal_entry, verdict_folders, verify, verify_entry
 
 FILES = {"verdict.json": "{}", "report.md": "one", "figures/a.svg": "<svg/>"}
 
@@ -73,6 +73,17 @@ def test_an_entry_of_another_name_or_of_another_run_is_told(entry: Path, tmp_pat
 def test_a_whole_run_that_is_moved_keeps_its_verdicts(entry: Path, tmp_path: Path) -> None:
     moved = shutil.move(entry.parent.parent, tmp_path / "kept" / "baseline")
     assert state(moved / "verdicts" / entry.name).problems == ()
+
+
+def test_an_entry_that_is_gone_is_told_by_those_after_it(entry: Path) -> None:
+    run = entry.parent.parent
+    later = [store(run, "release", FILES) for _ in range(3)]
+    (entry.parent / ".5").mkdir()  # of a judgement that was killed
+    store(run, "release", FILES)
+    assert missing_verdicts(run) == []
+    shutil.rmtree(entry)
+    shutil.rmtree(later[1])
+    assert missing_verdicts(run) == [1, 3]
 
 
 def test_an_entry_without_a_seal_is_not_called_touched(entry: Path) -> None:

@@ -288,6 +288,8 @@ def test_other_systems_say_what_is_not_supported(
         (["--available-floor", "18", "--", "true"], "--available-floor: expected a size with its unit"),
         (["--grace", "soon", "--", "true"], "--grace: expected a duration with its unit"),
         (["--available-floor", "18GiB"], "Missing argument 'COMMAND...'"),
+        (["--available-floor", "20000GiB", "--", "true"], "can never be available on this host"),
+        (["--runs", "", "--", "true"], "--runs: expected a value, found nothing"),
         (["--", "no-such-command"], "no such command: no-such-command"),
     ],
 )

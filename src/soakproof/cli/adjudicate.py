@@ -62,7 +62,7 @@ def adjudicate(
         before = sealed_run(runs, baseline, "--baseline") if baseline else None
     now = today.replace(tzinfo=UTC) if today else None
     with working("judging"):
-        verdict, evidence = judge_loaded(judged, before, policy, Catalog(Path.cwd()), now)
+        verdict, evidence = judge_loaded(judged, before, policy, Catalog(), now)
     with working("writing the report"):
         entry = report.write(judged.path, verdict, evidence, evidence_of(before) if before else None)
     say_coloured(report.terminal_table(verdict, width=width(), colour=colour(), every=every))

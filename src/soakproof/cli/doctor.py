@@ -107,7 +107,7 @@ def _examine(
     about_cache = list(of_cache(target, readings)) if target else []
     about_named = of_named(named["server_logs"], named["server_pids"])
     symptoms = [*of_host(), of_runs(runs), of_testbed(), *about_target, *about_named, *about_cache]
-    policies = [load_policy(Catalog(Path.cwd()), name) for name in POLICIES]
+    policies = [load_policy(Catalog(), name) for name in POLICIES]
     return Examination(symptoms, readings, list(consequences(readings, policies)))
 
 

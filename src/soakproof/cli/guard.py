@@ -1,11 +1,12 @@
 """`soakproof guard`: launch a server, and end it before the host is lost. Loads trio and httpx."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from soakproof.cli.options import FilledPath
 from soakproof.cli.output import Hint, complain
 from soakproof.errors import UsageError
 from soakproof.run import GUARDS
@@ -76,7 +77,7 @@ _size, _duration = _parsed(Bytes), _parsed(Seconds)
 )
 @click.option(
     "--runs",
-    type=click.Path(path_type=Path),
+    type=FilledPath(path_type=Path),
     default=GUARDS,
     show_default=True,
     metavar="DIR",
@@ -125,6 +126,7 @@ def guard(
         kernel=kernel,
         required=require,
     )
+    _refuse_more_than_there_is({"--available-floor": available_floor, "--clear-to": clear_to})
     _refuse_unset(limits.required, {limit.name for limit in limits.each()})
     order = Order(
         command=command,
@@ -136,6 +138,18 @@ def guard(
         grace_s=grace,
     )
     return launch(order, lambda line: complain(f"guard: {line}"), Hint())
+
+
+def _refuse_more_than_there_is(wanted: Mapping[str, int | None]) -> None:
+    import psutil
+
+    total = psutil.virtual_memory().total
+    for option, size in wanted.items():
+        if size is not None and size >= total:
+            raise UsageError(
+                f"{option}: {size / 2**30:,.1f} GiB can never be available on this host",
+                f"it has {total / 2**30:,.1f} GiB in all",
+            )
 
 
 def _refuse_unset(required: tuple[str, ...], given: set[str]) -> None:

@@ -45,7 +45,9 @@ def init(folder: Path, only: tuple[str, ...]) -> int:
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, to)
     except OSError as error:
-        raise SoakproofError(f"cannot copy to {folder}: {words(error)}") from error
+        raise UsageError(
+            f"cannot copy to {folder}: {words(error)}", "choose another folder: soakproof init DIR"
+        ) from error
     for room in rooms:
         say(f"{folder / room}: {sum((folder / room) in to.parents for _, to in files)} files")
     say(f"next: {_next_step(folder, rooms)}")

@@ -22,10 +22,19 @@ def filled(_context: click.Context, option: click.Parameter, value: str | None) 
     return value
 
 
+class FilledPath(click.Path):
+    """A path; an empty one, which would be the folder at hand, is refused as `filled` does."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and param is not None and ctx is not None:
+            filled(ctx, param, value)
+        return super().convert(value, param, ctx)
+
+
 def runs_option(function: F) -> F:
     return click.option(
         "--runs",
-        type=click.Path(path_type=Path),
+        type=FilledPath(path_type=Path),
         default=RUNS,
         show_default=True,
         metavar="DIR",
@@ -78,7 +87,7 @@ def server_options(function: F) -> F:
     """--server-log and --server-pid."""
     log = click.option(
         "--server-log",
-        type=click.Path(path_type=Path),
+        type=FilledPath(path_type=Path),
         multiple=True,
         metavar="FILE",
         help="A file that the server or its backend logs to.  [repeatable]",

@@ -32,7 +32,7 @@ def plans(options: bool) -> int:
 
     Files in ./scenarios and ./adjudicators come before the bundled ones of the same name.
     """
-    catalog = Catalog(Path.cwd())
+    catalog = Catalog()
     sections: tuple[tuple[str, str, str, Describe], ...] = (
         ("plans: locust -f locustfiles/soak.py --plan NAME", "scenarios", ".toml", _title),
         ("scenarios: soakproof try NAME", "scenarios", ".py", _docstring),

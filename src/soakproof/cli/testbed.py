@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from soakproof.cli.options import FilledPath
 from soakproof.cli.output import say, table
 from soakproof.errors import EXIT_OK, UsageError, did_you_mean
 
@@ -11,7 +12,7 @@ from soakproof.errors import EXIT_OK, UsageError, did_you_mean
 @click.command(short_help="Serve the embedded testbed: a real llama.cpp server with a tiny model.")
 @click.option(
     "--model-file",
-    type=click.Path(path_type=Path),
+    type=FilledPath(path_type=Path),
     metavar="FILE.gguf",
     help="Another model than the built-in probe model.",
 )
@@ -31,7 +32,7 @@ from soakproof.errors import EXIT_OK, UsageError, did_you_mean
 )
 @click.option(
     "--logs",
-    type=click.Path(path_type=Path),
+    type=FilledPath(path_type=Path),
     metavar="DIR",
     help="Where its logs go.  [default: a temporary folder]",
 )

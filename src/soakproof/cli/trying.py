@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from soakproof.cli.options import target_options
+from soakproof.cli.options import FilledPath, target_options
 from soakproof.cli.output import Hint, say, width, working
 from soakproof.errors import UsageError
 from soakproof.plain import described, model_name, plain, server_name
@@ -46,7 +46,7 @@ _HANG = " " * 10  # below what is told of target and scenario
 @click.option("--full", is_flag=True, help="Show prompts and answers whole.")
 @click.option(
     "--model-file",
-    type=click.Path(path_type=Path),
+    type=FilledPath(path_type=Path),
     metavar="FILE.gguf",
     help="Without --host: another model for the embedded testbed.",
 )
@@ -83,7 +83,7 @@ def try_(
     from soakproof.gates.trial import Trial, carry_out
     from soakproof.target import Credentials
 
-    catalog = Catalog(Path.cwd())
+    catalog = Catalog()
     kind, bounds = chosen_kind(catalog, scenario, plan, settings)
     credentials = Credentials.find(api_key)
     with _target(catalog, host, model, credentials, model_file) as (target, around):

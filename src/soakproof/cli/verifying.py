@@ -18,6 +18,7 @@ from soakproof.plain import plain
 @runs_option
 def verify(names: tuple[str, ...], runs: Path) -> int:
     """Check every seal of a run, and of its verdicts, against its files: nothing changed, gone or added.
+    Where the newest verdict is gone as a whole, nothing is left that shows it.
 
     \b
     Examples:
@@ -64,6 +65,9 @@ def _are_verdicts_whole(path: Path) -> bool:
     wrong = rundir.has_no_verdict_folder(path)
     if wrong:
         say(f"  {rundir.VERDICTS}: it is no folder any more, so what was judged is gone")
+    for number in rundir.missing_verdicts(path):
+        say(f"  {rundir.VERDICTS}/{number}: gone")
+        wrong = True
     for name, state in states:
         if state.problems:
             say(f"  {name}: NOT as it was written: {plain('; '.join(state.problems), 300)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from soakproof.cli.options import server_pid_option
+from soakproof.cli.options import FilledPath, server_pid_option
 from soakproof.cli.output import complain, say, table
 from soakproof.cli.readings import in_words
 from soakproof.errors import EXIT_OK, UsageError
@@ -68,7 +68,7 @@ def record(folder: Path, seconds: int, server_pid: tuple[int, ...]) -> int:
 @watch.command(short_help="What each source says of this machine, or of a recorded one.")
 @click.option(
     "--root",
-    type=click.Path(path_type=Path),
+    type=FilledPath(path_type=Path),
     metavar="FOLDER",
     help="A recorded machine: a folder with proc and sys in it.  [default: this machine]",
 )

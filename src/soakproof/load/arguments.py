@@ -97,6 +97,7 @@ def _refuse_early(parser: Any) -> None:
     before it asks us.
     """
     parse = parser.parse_args
+    parser.error = lambda message: parser.exit(EXIT_USAGE, f"{parser.prog}: error: {message}\n")
 
     def parse_args(*given: Any, **more: Any) -> argparse.Namespace:
         try:

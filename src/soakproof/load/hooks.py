@@ -15,7 +15,6 @@ import atexit
 import dataclasses
 import logging
 import sys
-from pathlib import Path
 from typing import Any, NoReturn
 
 import gevent
@@ -26,7 +25,7 @@ from locust.exception import StopTest
 from locust.html import get_html_report
 
 from soakproof.catalog import Catalog
-from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError, UsageError
+from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError, UsageError, words
 from soakproof.load.arguments import (
     add_arguments,
     apply_defaults,
@@ -56,7 +55,6 @@ class Hooks:
     def __init__(self, default_plan: str) -> None:
         self.default_plan = default_plan
         self.session: Session | None = None
-        self.catalog = Catalog(Path.cwd())
         self.plan: Plan | None = None
         self.leaving = False  # the process is about to end
         self.to_leave = False  # it was asked to end while a run was being sealed
@@ -94,6 +92,7 @@ class Hooks:
         self.resets_stats = environment.reset_stats
         try:
             refuse_odd(options)
+            self.catalog = Catalog()
             refuse_unseen(options)
             self.plan = seeded(load_plan(self.catalog, options.plan), options)
             apply_defaults(options, self.plan)
@@ -106,6 +105,8 @@ class Hooks:
                     self._prepare(environment)
         except SoakproofError as error:
             _leave(error)
+        except OSError as error:
+            _leave(SoakproofError(f"the run cannot be prepared: {words(error)}"))
         except KeyboardInterrupt:
             say("stopped before the load began")
             sys.exit(EXIT_ERROR)

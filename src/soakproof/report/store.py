@@ -14,9 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from soakproof.errors import RecorderError, UsageError, words
-from soakproof.run import VERDICTS, seal_entry
-
-_TAKEN = re.compile(r"\.?(\d+)(?:-.*)?")
+from soakproof.run import TAKEN, VERDICTS, seal_entry
 
 
 def store(run: Path, policy: str, files: Mapping[str, str]) -> Path:
@@ -71,7 +69,7 @@ def _claim(verdicts: Path) -> tuple[Path, int]:
 
 
 def _numbers(verdicts: Path) -> list[int]:
-    matches = (_TAKEN.fullmatch(path.name) for path in verdicts.iterdir())
+    matches = (TAKEN.fullmatch(path.name) for path in verdicts.iterdir())
     return [int(match[1]) for match in matches if match]
 
 

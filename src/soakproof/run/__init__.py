@@ -26,11 +26,13 @@ from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
 from soakproof.run.verdicts import (
+    TAKEN,
     VERDICT,
     VERDICTS,
     EntryState,
     VerdictFolder,
     has_no_verdict_folder,
+    missing_verdicts,
     reseal_entry,
     seal_entry,
     verdict_folders,
@@ -45,6 +47,7 @@ __all__ = [
     "RUN",
     "RUNS",
     "SEAL",
+    "TAKEN",
     "VERDICT",
     "VERDICTS",
     "EntryState",
@@ -64,6 +67,7 @@ __all__ = [
     "is_own",
     "is_run",
     "load",
+    "missing_verdicts",
     "read_records",
     "read_run",
     "recover",

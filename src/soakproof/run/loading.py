@@ -175,7 +175,7 @@ def find(runs: Path, name: str) -> Path:
 def all_of(runs: Path) -> list[Path]:
     """Every run of a folder, damaged ones included, the oldest first; none where there is no such folder."""
     try:
-        return sorted(p for p in runs.iterdir() if is_run(p)) if runs.is_dir() else []
+        return sorted(p for p in runs.iterdir() if is_run(p)) if runs.exists() else []
     except (OSError, ValueError) as error:
         told = getattr(error, "strerror", None) or error
         raise UsageError(f"{plain(runs)} cannot be read: {told}", "choose another: --runs DIR") from error

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import orjson
+
 from soakproof.errors import UsageError
 from soakproof.host import boot_id, machine_digest
 from soakproof.run.files import write_atomic
 from soakproof.run.holding import holder, let_go
 from soakproof.run.loading import read_run
-from soakproof.run.seal import HOST_LOST, RECOVERED, SEAL, TORN, is_own, nodes, seal_folder, seal_run
+from soakproof.run.seal import HOST_LOST, RAW, RECOVERED, SEAL, TORN, is_own, nodes, seal_folder, seal_run
 
 
 def being_written(run: Path) -> bool:
@@ -37,7 +39,7 @@ def recover(run: Path) -> list[str]:
         return []
     document = read_run(run)
     _refuse_held(run)
-    done = seal_abandoned(run)
+    done = [*_set_aside_damaged_raw(run), *seal_abandoned(run)]
     lost = _host_was_restarted(document)
     seal_run(run, note=HOST_LOST if lost else RECOVERED)
     let_go(run)
@@ -60,6 +62,21 @@ def _refuse_held(run: Path) -> None:
                 f"left behind, holds {node.relative_to(run)}",
                 f"look at it, end it, and recover the run then: kill -9 {left}",
             )
+
+
+def _set_aside_damaged_raw(run: Path) -> list[str]:
+    """A raw.json that cannot be read is no raw result, and is kept beside the run's own documents."""
+    if not os.path.lexists(run / RAW) or (is_own(run / RAW) and _is_object(run / RAW)):
+        return []
+    (run / RAW).rename(run / f"{RAW}.damaged")
+    return [f"{RAW}: cannot be read, and is kept as {RAW}.damaged"]
+
+
+def _is_object(path: Path) -> bool:
+    try:
+        return isinstance(orjson.loads(path.read_bytes()), dict)
+    except (OSError, ValueError):
+        return False
 
 
 def _host_was_restarted(document: Mapping[str, Any]) -> bool:

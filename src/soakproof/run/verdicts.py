@@ -15,6 +15,8 @@ from soakproof.run.files import digest
 from soakproof.run.seal import SEAL, compare, in_words, is_own, is_own_folder, read_seal, seal_folder
 
 VERDICTS, VERDICT = "verdicts", "verdict.json"
+TAKEN = re.compile(r"\.?(\d{1,9})(?:-.*)?")  # names of entries, and of the claims of those being written
+_LISTED = 5
 _NAME = re.compile(r"(\d+)-(.+)")
 
 
@@ -43,6 +45,16 @@ def verdict_folders(run: Path) -> list[VerdictFolder]:
     matches = [(_NAME.fullmatch(path.name), path) for path in there if is_own_folder(path)]
     found = [VerdictFolder(int(match[1]), match[2], path) for match, path in matches if match]
     return sorted(found, key=lambda verdict: verdict.number)
+
+
+def missing_verdicts(run: Path) -> list[int]:
+    """Numbers of judgements that are gone: those below the newest that nothing has, not even a claim that a
+    killed judgement left. Where the newest is gone, nothing shows it.
+    """
+    folder = run / VERDICTS
+    there = list(folder.iterdir()) if is_own_folder(folder) else []
+    numbers = {int(match[1]) for path in there if (match := TAKEN.fullmatch(path.name))}
+    return sorted(set(range(1, max(numbers, default=0))) - numbers)[:_LISTED]
 
 
 def has_no_verdict_folder(run: Path) -> bool:

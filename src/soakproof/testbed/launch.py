@@ -9,6 +9,7 @@ import json
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -155,6 +156,8 @@ def check_packages() -> None:
 def checked_model(path: Path) -> Path:
     """The path of a model file, absolute. Raises UsageError for what is none."""
     hint = "give a .gguf file, or nothing for the built-in probe model"
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise UsageError(f"{path} is no regular file", hint)
     try:
         with path.open("rb") as file:
             magic = file.read(len(_MAGIC))
@@ -223,6 +226,8 @@ def _wait(process: "subprocess.Popen[bytes]", within: float) -> None:
 def _make(log_dir: Path) -> None:
     try:
         log_dir.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=log_dir):
+            pass
     except OSError as error:
         raise UsageError(
             f"cannot make the folder for logs {log_dir}: {error.strerror}", "choose another: --logs DIR"

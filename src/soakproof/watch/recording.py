@@ -50,6 +50,8 @@ class Recording:
 
     def run(self, seconds: int) -> None:
         """A look, and one more each second for so many. Raises UsageError for a folder that is not empty."""
+        if self.folder.exists() and not self.folder.is_dir():
+            raise UsageError(f"{self.folder} is no folder", "name one that does not exist yet")
         if self.folder.exists() and any(self.folder.iterdir()):
             raise UsageError(f"{self.folder} is not empty", "name a folder that does not exist yet")
         trio.run(self._looks, seconds)
