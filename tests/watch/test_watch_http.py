@@ -123,6 +123,10 @@ def test_slots_follow_the_backend_after_a_reload(server: "Server", backend: "Ser
         "tasks": [7],
         "decoded": [60],
         "prompt_processed": [None],
+        "temperatures": [None],
+        "max_tokens": [None],
+        "seedless": 0,
+        "last_tasks": [7, 7],
         "prompt_tokens": [None],
         "backend": backend.url,
     }
