@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import (
-    NS,
     Adjudicator,
     Evidence,
     Figure,
@@ -74,7 +73,7 @@ class Coverage(Adjudicator):
 
     def _duration(self, evidence: Evidence) -> Finding:
         """Until the load was stopped: what was drained after that makes up for nothing."""
-        planned, lasted = evidence.plan.get("duration_s"), _lasted(evidence)
+        planned, lasted = evidence.plan.get("duration_s"), evidence.duration
         ended = how_ended(evidence.run.get("ended"))
         how = f"; {ended}" if ended else ""
         if lasted is None or planned is None:
@@ -253,21 +252,6 @@ class Coverage(Adjudicator):
 
 def _enough(is_enough: bool) -> Outcome:
     return Outcome.PASS if is_enough else Outcome.INCONCLUSIVE
-
-
-def _lasted(evidence: Evidence) -> float | None:
-    """Seconds from the load's start until it was stopped.
-
-    A run of an older release does not tell when that was: unless its time was up, it is taken to be when
-    its last iteration began.
-    """
-    start, stop = evidence.run.get("load_started_ns"), evidence.run.get("load_stopping_ns")
-    if start is not None and stop is not None:
-        return (int(stop) - int(start)) / NS
-    if evidence.duration is None or (evidence.run.get("ended") or {}).get("why") == "time":
-        return evidence.duration
-    begun = [i.started_ns for i in evidence.iterations]
-    return (max(begun) - int(start or 0)) / NS if begun else evidence.duration
 
 
 def _is_of(source: str, name: str) -> bool:

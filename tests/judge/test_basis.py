@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-from judging import evidence, exchange, iteration, opened, trace
+from judging import event, evidence, exchange, iteration, opened, trace
 
 from soakproof.judge import Evidence
 from soakproof.judge.basis import caveats, plan_duration, rests_on
+from soakproof.judge.identity import identity
 
 SOURCES = {
     "memory": "the host's memory",
@@ -70,7 +71,7 @@ def test_the_plans_own_duration(plan: dict[str, Any], seconds: float | None) -> 
 
 def test_a_load_without_an_end_has_no_length() -> None:
     told = run(run={"load_ended_ns": None}, plan={"source": "?", "duration_s": None})
-    assert rests_on(told, None, None).startswith("A load of unknown length on ")
+    assert rests_on(told, None, None).startswith("a load of unknown length on ")
 
 
 def test_caveats_of_a_short_run_on_the_testbed() -> None:
@@ -80,6 +81,13 @@ def test_caveats_of_a_short_run_on_the_testbed() -> None:
     assert "Nothing is said of faster or slower than before." in told
     assert "2 min can neither prove nor exclude a leak." in told
     assert told[-1].startswith("Not seen: the kernel log, the host's memory, ")
+
+
+def test_a_changed_number_of_users_is_told_and_is_not_the_same() -> None:
+    change = event("users_changed", at=30.0, was=4, now=8)
+    told = run(change, plan={"users": 4}, run={"users_changed": [{"users": 8, "after_s": 30.0}]})
+    assert "The number of users was changed while it ran: 8 after 30 s." in list(caveats(told, None))
+    assert identity(told)["users"] == "4, then 8"
 
 
 def test_a_long_run_on_a_server_that_was_seen_and_compared_has_none() -> None:

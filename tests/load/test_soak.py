@@ -266,7 +266,7 @@ def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_lo
         for odd, why in (
             ({"host": "http://127.0.0.1:9"}, "does not answer"),
             ({"host": ""}, "Host is empty"),
-            ({"runs": str(tmp_path), "api_key": "x"}, "not for this page to set: api_key, runs"),
+            ({"runs": str(tmp_path), "api_key": "x"}, "no fields of this page: api_key, runs"),
             ({"user_count": 1_000_000_000}, "expected 1 to 10000"),
         ):
             answer = ui.post("/swarm", data={**form, **odd}).json()
@@ -278,12 +278,13 @@ def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_lo
         assert ui.get("/stats/requests").json()["state"] == "ready"
         assert not (tmp_path / "runs").exists()
 
-        form = {**form, "host": "testbed", "run_time": "8s"}
+        form = {**form, "host": "http://testbed", "run_time": "8s"}
         answer = ui.post("/swarm", data=form).json()
-        assert (answer["success"], answer["host"]) == (True, "testbed")
+        assert (answer["success"], answer["host"]) == (True, "http://testbed")
         assert document(the_run(tmp_path) / "run.json")["state"] == "running"
         ratios = ui.get("/tasks").json()["total"]["SoakUser"]["tasks"]["Cards"]["tasks"]
         assert ratios["isolation"]["ratio"] > ratios["long_prose"]["ratio"]  # as the plan mixes them
+        form["user_count"] = 4
         assert ui.post("/swarm", data=form).json()["success"]  # an edit of the load, not a start
         run = loaded(tmp_path, 2)
         ui.post("/stats/reset")
@@ -294,6 +295,7 @@ def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_lo
     assert told["ended"]["why"] == "time"
     assert told["load_ended_ns"] - told["load_started_ns"] >= 7.9e9
     assert (told["plan"]["users"], told["plan"]["duration_s"]) == (3, 8)
+    assert [change["users"] for change in told["users_changed"]] == [4]
     assert "stats_reset" in [e["what"] for e in lines(run, "events.jsonl")]
     assert "Traceback" not in output(tmp_path)
 

@@ -142,7 +142,7 @@ def test_the_raw_outcome_comes_first_and_is_not_softened(page: str) -> None:
     places += [
         page.index(f'<section id="{name}"') for name in ("figures", "baseline", "identity", "evidence")
     ]
-    places += [page.index(f'<section id="{name}"') for name in ("not-proven", "versions")]
+    places += [page.index(f'<section id="{name}"') for name in ("versions", "not-proven")]
     assert places == sorted(places)
     assert all(word in words for word in order)
 

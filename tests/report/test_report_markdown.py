@@ -21,7 +21,7 @@ def test_it_begins_with_the_raw_outcome_and_says_what_overruled_it(text: str) ->
     assert heads == [
         "Raw outcome", "What overruled it", "Verdict", "Findings", "Checks", "Traffic", "Figures",
         "Against the baseline 2026-08-20T10-00-00Z-soak-k3aa", "What was tested", "Evidence",
-        "What this run does not prove", "Versions",
+        "Versions", "What this run does not prove",
     ]  # fmt: skip
     assert f"| FAIL | prose-rate | `{founding.THAT}` | 12.24 tokens/s | 3 | 3 |" in text
     assert "Decided by: the release's owner, until 2026-11-30" in text

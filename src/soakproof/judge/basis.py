@@ -3,7 +3,8 @@
 import tomllib
 from collections.abc import Iterator
 
-from soakproof.judge.evidence import Evidence
+from soakproof.clock import NS
+from soakproof.judge.evidence import Evidence, load_span
 from soakproof.judge.telling import counted, length
 from soakproof.judge.trend import LEAK_FROM_S
 from soakproof.plain import listed, model_name, plain, server_name
@@ -33,8 +34,12 @@ def rests_on(evidence: Evidence, baseline: Evidence | None, usable: Evidence | N
 
 def caveats(evidence: Evidence, usable: Evidence | None) -> Iterator[str]:
     """The main things that a verdict on this run says nothing of, the gravest first."""
+    start, _ = load_span(evidence)
     if evidence.target.get("testbed"):
         yield "The target was the embedded testbed: nothing is said of any other server or model."
+    if changes := [e for e in evidence.events if e.what == "users_changed"]:
+        told = (f"{e.details.get('now')} after {length((e.t_ns - start) / NS)}" for e in changes)
+        yield f"The number of users was changed while it ran: {listed(list(told), KINDS_SHOWN)}."
     if evidence.left_out:
         yield f"Kinds of the plan that were not asked: {listed(evidence.left_out, KINDS_SHOWN)}."
     if evidence.recovered:
@@ -60,7 +65,7 @@ def plan_duration(evidence: Evidence) -> float | None:
 def _lasted(evidence: Evidence) -> str:
     lasted, planned = evidence.duration, plan_duration(evidence)
     if lasted is None:
-        return "A load of unknown length"
+        return "a load of unknown length"
     differs = planned is not None and abs(lasted - planned) > _ABOUT_AS_LONG * planned
     of = f" (its plan has {length(planned)})" if planned is not None and differs else ""
     return f"{length(lasted)} of load{of}"

@@ -110,9 +110,21 @@ class Evidence:
 
     @cached_property
     def duration(self) -> float | None:
-        """Seconds of load, from its start to its end; None when the end is not known."""
-        started, ended = self.run.get("load_started_ns"), self.run.get("load_ended_ns")
-        return None if started is None or ended is None else (ended - started) / NS
+        """Seconds from the load's start until it was stopped: what was drained after that is none of it. None
+        when that is not known.
+
+        A run of an older release does not tell when that was: unless its time was up, it is taken to be when
+        its last iteration began.
+        """
+        start, stop = self.run.get("load_started_ns"), self.run.get("load_stopping_ns")
+        if start is None:
+            return None
+        if stop is None:
+            stop = self.run.get("load_ended_ns")
+            begun = [i.started_ns for i in self.iterations]
+            if stop is not None and begun and (self.run.get("ended") or {}).get("why") != "time":
+                stop = max(begun)
+        return None if stop is None else (stop - start) / NS
 
 
 def last_seen(evidence: Evidence) -> float | None:

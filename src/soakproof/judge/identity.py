@@ -140,6 +140,15 @@ def _mix(run: Run) -> str | None:
     return ", ".join(told) or None
 
 
+def _users(run: Run) -> Any:
+    """Their number; or, where it was changed while the load ran, each number in turn."""
+    changes = run.get("users_changed")
+    if not isinstance(changes, (list, tuple)) or not changes:
+        return _at("plan", "users")(run)
+    later = (c.get("users") if isinstance(c, Mapping) else "unknown" for c in changes)
+    return ", then ".join(map(str, (_at("plan", "users")(run), *later)))
+
+
 def _kind_options(run: Run) -> dict[str, Any]:
     kinds = _at("plan", "kinds")(run)
     listed = kinds if isinstance(kinds, (list, tuple)) else ()
@@ -177,7 +186,7 @@ FIELDS: tuple[Field, ...] = (
     _same("prompts", digests=_at("digests", "prompts")),
     _same("scenarios", digests=_at("digests", "scenarios")),
     _same("seed", number=_at("plan", "seed")),
-    _same("users", count=_at("plan", "users")),
+    _same("users", count=_users),
     _same("host", machine=_at("host", "machine"), cpu=_at("host", "cpu")),
     _same("memory_bytes", 0.02, bytes=_at("host", "memory_bytes")),
     _tested("front", _at("target", "kind")),

@@ -15,7 +15,7 @@ from soakproof.plan import MOST_USERS, Plan, is_seed
 from soakproof.redaction import without_options
 from soakproof.target import Credentials
 
-TESTBED = "testbed"  # as a host: the embedded one
+TESTBED = "http://testbed"  # as a host: the embedded one; the page of the web UI takes nothing but URLs
 LONGEST_S = 366 * 86_400  # of a load
 _SECRET = ("api_key", "web_login", "tls_key")
 _LISTS = ("tags", "exclude_tags", "server_log", "server_pid")
@@ -172,7 +172,7 @@ def apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
 def wishes(options: argparse.Namespace, host: str | None) -> Wishes:
     """What the options ask for."""
     return Wishes(
-        host=None if host == TESTBED else host or None,
+        host=None if host in (TESTBED, "testbed") else host or None,
         model=options.model or None,
         runs=Path(options.runs),
         credentials=Credentials.find(options.api_key),

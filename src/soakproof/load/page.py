@@ -96,7 +96,7 @@ def _odd(form: Any) -> str:
     """What no run can be made of."""
     unknown = sorted(set(form) - _FIELDS)
     if unknown:
-        return f"not for this page to set: {listed(unknown, 3)}; they are the command line's"
+        return f"no fields of this page: {listed(unknown, 3)}; options are the command line's"
     if form.get("host") == "":
         return f"Host is empty: write the server's address, or {TESTBED} for the embedded one"
     users = form.get("user_count", "")

@@ -176,11 +176,12 @@ class Session:
                 self._recorder.event(what, **details)
 
     def users(self, count: int) -> None:
-        """So many users are there now: the document tells the number that was really run."""
-        told = self.run.document["plan"]
-        if count != told["users"]:
-            self.note("users_changed", was=told["users"], now=count)
-            told["users"] = count
+        """So many users are there now: what their number was at first, and became, tells runs apart."""
+        changes = self.run.document.setdefault("users_changed", [])
+        was = changes[-1]["users"] if changes else self.plan.users
+        if count != was:
+            self.note("users_changed", was=was, now=count)
+            changes.append({"users": count, "after_s": round(self.elapsed_s, 1)})
 
     def give_up(self, error: SoakproofError) -> None:
         """The load cannot begin."""

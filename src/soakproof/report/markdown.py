@@ -43,9 +43,9 @@ def _lines(page: Page) -> Iterator[str]:
     yield from ("", "## Evidence", "", *(f"- {markdown(told)}" for told in page.evidence), "")
     yield from ("### Coverage of each source", "", *_table(page.coverage))
     yield from ("", "### The watch's own schedule", "", *_table(page.schedule))
+    yield from _section("Versions", page.versions)
     yield from ("", "## What this run does not prove", "")
     yield from (f"- {markdown(told)}" for told in page.not_proven or ("Nothing was said of it.",))
-    yield from _section("Versions", page.versions)
 
 
 def _basis(page: Page) -> Iterator[str]:

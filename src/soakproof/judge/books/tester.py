@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 START_NS, END_NS = 5 * NS, 2 * NS  # what may be missing at the edges of the load; its start may be busy
 FINAL = "final_slots"
+_LOAD = ("load_started_ns", "load_ended_ns")
 
 
 def tester(evidence: "Evidence") -> Iterator[Disagreement]:
     """Its samples follow each other without a gap, through all of the load, and its last word is there."""
-    if crashed(evidence) or not of_this_program(evidence) or evidence.duration is None:
+    if crashed(evidence) or not of_this_program(evidence) or not {*_LOAD} <= {*evidence.run}:
         return
     for node in filter(is_load, evidence.nodes):
         own = [s for s in evidence.samples.get("tester", ()) if s.node == node]
@@ -32,7 +33,7 @@ def tester(evidence: "Evidence") -> Iterator[Disagreement]:
 
 
 def _samples(evidence: "Evidence", node: str, own: Sequence[Sample]) -> Iterator[Disagreement]:
-    began, ended = evidence.run["load_started_ns"], evidence.run["load_ended_ns"]
+    began, ended = (evidence.run[name] for name in _LOAD)
     if ended - began < START_NS and not own:
         return
     gaps = [a for a, b in pairwise(own) if b.due_ns != _next_due(a)]
