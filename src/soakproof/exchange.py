@@ -274,7 +274,7 @@ class Reading:
             "text_after_done": self._stream.text_after_done if self._stream else "",
         }
         for secret in self._redact:
-            said = without_key(said, secret)
+            said = {name: without_key(value, secret) for name, value in said.items()}
         said["other_ids"] = tuple(said["other_ids"])
         return said
 

@@ -28,6 +28,9 @@ _PLACEHOLDERS = frozenset({"lemonade", "llamacpp", "none", "empty", "dummy", "no
 _LONG = 8  # characters from which a key is taken out inside of words too
 # What looks like a key in the words of a server that quotes the one it refused.
 _LIKELY = re.compile(r"\bsk-[\w-]{8,}|\bbearer\s+[\w.~+/=-]{8,}", re.IGNORECASE)
+_WIDEST = 12  # characters of one in its longest form
+_ESCAPED_LETTER = re.compile(r"\\[ux]|&#", re.IGNORECASE)
+_HALF_ESCAPE = re.compile(r"[\\%&][\\\w#%;]{0,12}")
 _SHORT_ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 
 
@@ -51,7 +54,7 @@ def without_key(value: Any, key: str | None) -> Any:
     """
     if not key or key.lower() in _PLACEHOLDERS:
         return value
-    return _replaced(value, _pattern(key))
+    return _replaced(value, key)
 
 
 def redacted(text: str, keys: Sequence[str]) -> str:
@@ -62,37 +65,61 @@ def redacted(text: str, keys: Sequence[str]) -> str:
 
 
 def _without_cut_key(text: str, key: str) -> str:
+    """Without the beginning of the key, in any form, that a limit has left at the end of the text."""
     body = text.removesuffix("…")
-    for length in range(len(key) - 1, _LONG - 1, -1):
-        if body.endswith(key[:length]):
-            return body[:-length] + REMOVED
+    forms = _characters(key)
+    for start in range(max(0, len(body) - _WIDEST * len(key)), len(body) - _LONG + 1):
+        if _begins(forms, body, start):
+            return body[:start] + REMOVED
     return text
 
 
+def _begins(forms: Sequence[re.Pattern[str]], text: str, at: int) -> bool:
+    """Whether the text, from a place to its end, is the beginning of a key: eight characters or more."""
+    for number, form in enumerate(forms):
+        found = form.match(text, at)
+        if found is None:
+            return number >= _LONG and (at == len(text) or bool(_HALF_ESCAPE.fullmatch(text, at)))
+        at = found.end()
+    return False
+
+
 @lru_cache(maxsize=8)
-def _pattern(key: str) -> re.Pattern[str]:
-    """Each character in any of its forms; letters and digits are never escaped, and so found fast."""
-    form = "".join(c if c.isascii() and c.isalnum() else f"(?:{'|'.join(_forms(c))})" for c in key)
+def _characters(key: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(f"(?:{'|'.join(_forms(c))})") for c in key)
+
+
+@lru_cache(maxsize=16)
+def _pattern(key: str, escaped: bool) -> re.Pattern[str]:
+    """Each character in any of its forms. Letters and digits are rarely ``escaped``, and else found fast."""
+    plain = "" if escaped else "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+    form = "".join(c if c in plain else f"(?:{'|'.join(_forms(c))})" for c in key)
     return re.compile(form if len(key) >= _LONG else rf"(?<![A-Za-z0-9_])(?:{form})(?![A-Za-z0-9_])")
 
 
 def _forms(character: str) -> Iterator[str]:
-    """Patterns of a character: as it is, and as JSON, in however many layers, HTML and addresses write it."""
+    """Patterns of a character: as it is, and as JSON, HTML and addresses write it, in however many layers."""
     units = character.encode("utf-16-be", "surrogatepass").hex()
+    quoted = quote(character, safe="", errors="replace")
     yield "".join(rf"\\+u(?i:{units[i : i + 4]})" for i in range(0, len(units), 4))
     yield rf"\\+x(?i:{ord(character):02x})"
-    yield r"\\+" + re.escape(_SHORT_ESCAPES.get(character, character))
-    yield f"(?i:{re.escape(quote(character, safe='', errors='replace'))})"
-    yield rf"(?i:&\#0*{ord(character)};|&\#x0*{ord(character):x};)"
-    yield re.escape(html.escape(character))
+    if not (character.isascii() and character.isalnum()):
+        yield r"\\+" + re.escape(_SHORT_ESCAPES.get(character, character))
+    if quoted != character:
+        yield f"(?i:{quoted.replace('%', '%(?:25)*')})"
+    named = html.escape(character)[1:] if html.escape(character) != character else ""
+    yield rf"(?i:&(?:amp;)*(?:\#0*{ord(character)};|\#x0*{ord(character):x};{f'|{named}' if named else ''}))"
     yield re.escape(character)  # last: a backslash may be half of an escape
 
 
-def _replaced(value: Any, key: re.Pattern[str]) -> Any:
+def _replaced(value: Any, key: str) -> Any:
     if isinstance(value, str):
-        return key.sub(REMOVED, value)
-    if isinstance(value, Mapping):
-        return {_replaced(name, key): _replaced(one, key) for name, one in value.items()}
+        return _pattern(key, bool(_ESCAPED_LETTER.search(value))).sub(REMOVED, value)
+    if isinstance(value, Mapping):  # a name that is an ordinary word is rather one of ours
+        return {
+            name if key.isalpha() else _replaced(name, key): _replaced(one, key)
+            for name, one in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [_replaced(one, key) for one in value]
     return value

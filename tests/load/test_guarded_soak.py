@@ -3,21 +3,23 @@
 import signal
 from pathlib import Path
 
+import psutil
 import pytest
 
 from soakproof.run import verify
 from soakproof.target import Credentials, examine
 from soakproof.testbed.launch import Testbed
-from tests.load.soaks import adjudicated, children, document, lines, loaded, locust, output, the_run
+from tests.load.soaks import adjudicated, children, document, lines, loaded, locust, output, the_run, wait_for
 
 pytestmark = pytest.mark.timeout(240)
+FLOOR = f"{psutil.virtual_memory().total - 1} B"  # more than can be available
 PLAN = """
 users = 1
 [mix]
 structured_json = 1
 [guard]
-available_floor = "8000000 GiB"
-"""
+available_floor = "FLOOR"
+""".replace("FLOOR", FLOOR)
 
 
 def write_plan(folder: Path, text: str) -> None:
@@ -70,7 +72,7 @@ def test_a_guard_that_could_not_act_on_this_server_is_refused(tmp_path: Path) ->
 def test_no_load_goes_on_without_the_guard_that_its_plan_asks_for(
     tmp_path: Path, how: signal.Signals
 ) -> None:
-    write_plan(tmp_path, PLAN.replace("8000000 GiB", "1 MiB"))
+    write_plan(tmp_path, PLAN.replace(FLOOR, "1 MiB"))
     with locust(tmp_path, "--headless", "-t", "5m", "--plan", "guarded") as process:
         run = loaded(tmp_path)
         children(process)["watch"].send_signal(how)
@@ -79,3 +81,19 @@ def test_no_load_goes_on_without_the_guard_that_its_plan_asks_for(
     assert "and with it the guard that the plan asks for" in output(tmp_path)
     code, _ = adjudicated(run)
     assert code == 2
+
+
+def test_a_guard_that_trips_while_the_load_drains_ends_what_is_in_flight(tmp_path: Path) -> None:
+    """Here since the watch is killed, with which a guard that the plan asks for is lost."""
+    plan = PLAN.replace(FLOOR, "1 MiB").replace("structured_json", "long_prose")
+    write_plan(tmp_path, f'{plan}[kind.long_prose]\nprompt = "200 tokens"\nanswer = "8000 tokens"\n')
+    with locust(tmp_path, "--headless", "-t", "60s", "--plan", "guarded") as process:
+        run = loaded(tmp_path, 0)
+        wait_for(lambda: any(x["record"] == "opened" for x in lines(run, "exchanges.jsonl")))
+        process.send_signal(signal.SIGINT)
+        wait_for(lambda: "draining" in output(tmp_path))
+        children(process)["watch"].kill()
+        assert process.wait(60) == 3  # nothing was completed
+    assert document(run / "raw.json")["ended"]["why"] == "guard"
+    assert "the guard that the plan asks for" in output(tmp_path)
+    assert adjudicated(run)[0] != 0

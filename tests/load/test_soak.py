@@ -320,6 +320,12 @@ def test_starts_and_stops_of_the_web_ui_in_each_others_way_leave_sealed_runs(
         assert "stopped before the load began" in document(the_run(tmp_path) / "run.json")["ended"]["reason"]
 
         time.sleep(1.1)  # a run's name has seconds
+        again = several.submit(start, 0)  # where Locust has stopped before
+        wait_for(lambda: len(list((tmp_path / "runs").glob("*/testbed"))) == 2)
+        ui.post("/stop")
+        assert not again.result()
+
+        time.sleep(1.1)
         watched = len(list((tmp_path / "runs").glob("*/evidence/watch/SEAL"))) + 1
         assert sum(several.map(start, range(3))) == 1
         several.submit(ui.post, "/stop")
@@ -328,7 +334,7 @@ def test_starts_and_stops_of_the_web_ui_in_each_others_way_leave_sealed_runs(
         assert process.wait(60) == 0
     assert "the run is being sealed" in output(tmp_path)
     runs = list((tmp_path / "runs").iterdir())
-    assert len(runs) == 2
+    assert len(runs) == 3
     assert all(verify(run).problems == () for run in runs)
 
 

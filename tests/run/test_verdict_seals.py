@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rundirs import sealed
 
+from soakproof.errors import UsageError
 from soakproof.report.store import store
 from soakproof.run import EntryState, missing_verdicts, reseal_entry, verdict_folders, verify, verify_entry
 
@@ -82,8 +83,13 @@ def test_an_entry_that_is_gone_is_told_by_those_after_it(entry: Path) -> None:
     store(run, "release", FILES)
     assert missing_verdicts(run) == []
     shutil.rmtree(entry)
+    entry.write_text("no folder")
     shutil.rmtree(later[1])
     assert missing_verdicts(run) == [1, 3]
+    later[0].rename(later[0].with_name("999999999-release"))
+    assert missing_verdicts(run) == [1, 2, 3, 7, 8]
+    with pytest.raises(UsageError, match="999999999"):
+        store(run, "release", FILES)
 
 
 def test_an_entry_without_a_seal_is_not_called_touched(entry: Path) -> None:

@@ -83,6 +83,9 @@ def _in_ascii(key: str) -> str:
             lambda key: json.dumps(key, ensure_ascii=False)[1:-1].replace("/", "\\/"),
             html.escape,
             lambda key: quote(key, safe=""),
+            lambda key: quote(quote(key, safe=""), safe=""),
+            lambda key: html.escape(html.escape(key)),
+            lambda key: "".join(f"\\u{ord(c):04x}" if ord(c) < 0x10000 else c for c in key),
         )
     ),
 )
@@ -90,8 +93,22 @@ def test_a_key_is_found_in_whatever_form_a_server_repeats_it(key: str, form: Cal
     assert without_key(f"bad key '{form(key)}'!", key) == f"bad key '{REMOVED}'!"
 
 
-def test_a_key_that_a_bound_cuts_off_is_taken_out() -> None:
-    assert redacted("no such key: s3cr3t-k3y-0", ["s3cr3t-k3y-01234"]) == f"no such key: {REMOVED}"
+@pytest.mark.parametrize(
+    "cut",
+    ["s3cr3t|k3y^0", "s3cr3t%7Ck3y%5E0", "s3cr3t%7Ck3y%5", "s3cr3t%257Ck3y%5E…", "s3cr3t\\u007ck3y\\u00"],
+)
+def test_a_key_that_a_bound_cuts_off_is_taken_out(cut: str) -> None:
+    told = redacted(f"no such key: {cut}", ["s3cr3t|k3y^01234"])
+    assert told.removesuffix("…") == f"no such key: {REMOVED}"
+
+
+def test_what_only_begins_like_a_key_stays() -> None:
+    told = "s3cr3t|k3y^ is the beginning, s3cr3t|"
+    assert redacted(told, ["s3cr3t|k3y^01234"]) == told
+
+
+def test_a_key_that_is_a_word_names_no_field() -> None:
+    assert without_key({"text": "the text", "usage": {}}, "text") == {"text": f"the {REMOVED}", "usage": {}}
 
 
 def test_a_key_is_found_as_an_address_has_it() -> None:

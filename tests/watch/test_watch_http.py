@@ -267,7 +267,7 @@ def test_the_key_goes_to_the_front_only_and_never_into_the_evidence(
     backend.json("/slots", [])
     health, _, slots, _ = sources(config)
     reading = read(health)
-    assert (reading.state, reading.reason) == ("denied", "status 401: Invalid API key: [key]")
+    assert (reading.state, reading.reason) == ("denied", "status 401: Invalid API key: [removed]")
     read(slots)
     assert server.asked == [("/v1/health", "Bearer sk-secret")]
     assert backend.asked == [("/slots", None)]

@@ -43,6 +43,15 @@ def append(path: Path, *lines: str) -> None:
         file.writelines(f"{line}\n" for line in lines)
 
 
+def test_another_device_in_its_place_is_no_kernel_log() -> None:
+    async def opened() -> None:
+        log, state = await open_kernel_log("/dev/null", NO_JOURNAL)
+        assert log is None
+        assert "another device" in state.reason
+
+    within(opened)
+
+
 def test_a_file_in_its_place_is_read_from_its_end(tmp_path: Path) -> None:
     kmsg = tmp_path / "kmsg"
     append(kmsg, "4,1,1,-;before the start")

@@ -126,6 +126,14 @@ def test_a_file_that_was_cut_off_is_read_from_its_beginning(file: Path) -> None:
     assert tail.tally.replaced == 1
 
 
+def test_a_file_that_was_cut_off_and_has_grown_beyond_is_read_from_its_beginning(file: Path) -> None:
+    tail = Tail(file)
+    tail.read()
+    file.write_text("GGML_ASSERT failed\n" + "more\n" * 200)
+    assert tail.read() == [b"GGML_ASSERT failed", *[b"more"] * 200]
+    assert tail.tally.replaced == 1
+
+
 def test_a_flood_loses_its_middle_and_says_how_much(file: Path) -> None:
     tail = Tail(file, read_bytes=1000)
     tail.read()

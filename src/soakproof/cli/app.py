@@ -82,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_ERROR
     except Exception as error:
         return _unexpected(error)
-    return code if isinstance(code, int) else EXIT_OK
+    ended = code if isinstance(code, int) else EXIT_OK
+    return EXIT_ERROR if output.lost and ended == EXIT_OK else ended
 
 
 def _misused(error: click.UsageError) -> int:

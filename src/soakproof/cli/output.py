@@ -9,9 +9,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from soakproof.errors import words
 from soakproof.plain import visible
 from soakproof.tables import fitted
 
+lost: list[str] = []  # why something that was said could not be written
 _PATIENCE = 2.0  # seconds of silence that nobody minds
 _LONGEST = 2000  # characters of a line that tells what is wrong
 _EVERY = 10.0  # seconds between lines where one cannot be rewritten
@@ -27,12 +29,16 @@ def say(text: str = "") -> None:
 def say_coloured(text: str) -> None:
     """Print at once what has colours of our own, and in which its maker has left nothing else of that kind.
 
-    When nobody reads any more (``| head``, a full disk), go on in silence to the command's own end.
+    When nobody reads any more (``| head``), go on in silence to the command's own end; where it cannot be
+    written, on a full disk, say so first.
     """
     try:
         print(text, flush=True)
-    except OSError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            lost.append(words(error))
+            complain(f"soakproof: what it says cannot be written: {lost[0]}")
 
 
 def complain(text: str) -> None:

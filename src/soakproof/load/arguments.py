@@ -110,6 +110,12 @@ def _refuse_early(parser: Any) -> None:
                 "soakproof: --master, --worker and --processes are not supported yet: a run is one process\n"
                 "  one process carries hundreds of streams; raise --users instead\n",
             )
+        if options.web_login:
+            parser.exit(
+                EXIT_USAGE,
+                "soakproof: --web-login needs a locustfile with a login of its own, which this is not\n"
+                "  the web UI answers this machine alone (--web-host 127.0.0.1); reach it through ssh -L\n",
+            )
         known = _user_classes(User)
         unknown = sorted(set(options.user_classes) - known)
         if unknown:
@@ -172,7 +178,7 @@ def apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
 def wishes(options: argparse.Namespace, host: str | None) -> Wishes:
     """What the options ask for."""
     return Wishes(
-        host=None if host in (TESTBED, "testbed") else host or None,
+        host=None if (host or "").rstrip("/") in (TESTBED, "testbed", "") else host,
         model=options.model or None,
         runs=Path(options.runs),
         credentials=Credentials.find(options.api_key),

@@ -62,9 +62,11 @@ class Page:
     def _before(self) -> Response | None:
         if not self._is_own():
             return Response("this page is for whoever runs it: no other may ask here", 403)
+        if request.endpoint == "locust.stop" and self._is_starting and not self._is_running:
+            self._stop_start()
         if not _is_start():
             return None
-        problem = _odd(request.form) or self._not_now()
+        problem = _odd(request.form) or self._not_now() or self._other_host()
         return _refused(problem) if problem else None
 
     def _is_own(self) -> bool:
@@ -82,6 +84,17 @@ class Page:
         if self._is_starting and not self._is_running:
             return "a start is under way: a moment, or Stop"
         return ""
+
+    def _other_host(self) -> str:
+        host = request.form.get("host", self.environment.host)
+        is_other = self._is_running and host != self.environment.host
+        return "a run goes on, and its host is what it is: Stop first" if is_other else ""
+
+    def _stop_start(self) -> None:
+        """Locust's own stop does nothing where a run was stopped before."""
+        for greenlet in (self.ui._swarm_greenlet, self._runner.spawning_greenlet):
+            if greenlet is not None:
+                greenlet.kill(block=True)
 
     def _after(self, response: Response) -> Response:
         told: Any = response.get_json(silent=True) if _is_start() else None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import gevent.subprocess
+import psutil
 from gevent import GreenletExit
 
 from soakproof.catalog import Catalog
@@ -105,7 +106,13 @@ def _give_up(run: Run, plan: Plan, stack: ExitStack, why: str) -> None:
 
 
 def _refuse_powerless(plan: Plan, target: Target) -> None:
-    """Raises UsageError where the plan's guard could not do to this server what it shall."""
+    """Raises UsageError for a guard that could not do to this server what it shall, or would end any load."""
+    floor, total = plan.guard.limits.available_floor_bytes, psutil.virtual_memory().total
+    if floor is not None and floor >= total:
+        raise UsageError(
+            f"[guard]: available_floor: {floor / 2**30:,.1f} GiB can never be available on this host",
+            f"it has {total / 2**30:,.1f} GiB in all",
+        )
     then = plan.guard.then
     if problem := WatchConfig(target=target.describe(), guard=GuardConfig(then=then)).why_powerless:
         raise UsageError(f"[guard]: then = {then!r}: {problem}", "then = 'stop' ends the load alone")

@@ -143,14 +143,18 @@ class Session:
                 say(progress_line(self.elapsed_s, self._recorder.counts, self._rig.driver.sweeper))
 
     def _heed_guard(self) -> None:
-        """End the load, what is in flight as well, when the watch's guard says so."""
-        while not self.stopping:
+        """End the load, what is in flight as well, when the watch's guard says so; while draining, too."""
+        while not self.finishing:
             gevent.sleep(_GUARD_LOOK_S)
-            self.guarded = self._guards_word()
-            if self.guarded and not self.stopping:
-                say(f"the load ends here: {self.guarded}")
-                self.note("guard", reason=self.guarded)
-                gevent.spawn(self._on_trouble)
+            word = self._guards_word()
+            if word and not self.finishing:
+                self.guarded = word
+                say(f"the load ends here: {word}")
+                self.note("guard", reason=word)
+                if self.stopping:
+                    self._abort(word)
+                else:
+                    gevent.spawn(self._on_trouble)
                 return
 
     def _guards_word(self) -> str:

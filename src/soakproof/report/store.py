@@ -16,6 +16,8 @@ from pathlib import Path
 from soakproof.errors import RecorderError, UsageError, words
 from soakproof.run import TAKEN, VERDICTS, seal_entry
 
+_MOST = 99_999
+
 
 def store(run: Path, policy: str, files: Mapping[str, str]) -> Path:
     """Write ``files`` (path inside the entry to text) as the run's next entry; its folder.
@@ -58,6 +60,11 @@ def _claim(verdicts: Path) -> tuple[Path, int]:
     """An empty hidden folder whose number no entry and no other judgement has."""
     while True:
         number = max(_numbers(verdicts), default=0) + 1
+        if number > _MOST:
+            raise UsageError(
+                f"{verdicts} has an entry of the number {number - 1}, which none of ours has",
+                "`soakproof verify` says which are as they were written; take that one away",
+            )
         claim = verdicts / f".{number}"
         try:
             claim.mkdir()

@@ -53,8 +53,13 @@ def missing_verdicts(run: Path) -> list[int]:
     """
     folder = run / VERDICTS
     there = list(folder.iterdir()) if is_own_folder(folder) else []
-    numbers = {int(match[1]) for path in there if (match := TAKEN.fullmatch(path.name))}
-    return sorted(set(range(1, max(numbers, default=0))) - numbers)[:_LISTED]
+    entries = [TAKEN.fullmatch(path.name) for path in there if is_own_folder(path)]
+    gone: list[int] = []
+    due = 1
+    for number in sorted(int(entry[1]) for entry in entries if entry):
+        gone += range(due, min(number, due + _LISTED))
+        due = max(due, number + 1)
+    return gone[:_LISTED]
 
 
 def has_no_verdict_folder(run: Path) -> bool:

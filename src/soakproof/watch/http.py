@@ -12,6 +12,7 @@ import httpx
 import orjson
 
 from soakproof.records import SourceState
+from soakproof.redaction import redacted
 from soakproof.watch.settings import WatchConfig
 
 PROBE_BOUND_S = 5.0  # probes that wait behind a prefill are not repeated meanwhile
@@ -111,7 +112,7 @@ class Http:
 
     def safe(self, told: str) -> str:
         """A server's words, bounded; a server that repeats the key does not get it into the evidence."""
-        return (told.replace(self._key, "[key]") if self._key else told)[:_SAID_LIMIT]
+        return redacted(told, [self._key] if self._key else [])[:_SAID_LIMIT]
 
 
 def read_json(answer: Answer) -> tuple[Any, str]:

@@ -4,7 +4,9 @@ What was logged before the watch opened it does not count. No lines is not healt
 """
 
 import contextlib
+import errno
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ NAME = "kernel_log"
 JOURNAL = ("journalctl", "--dmesg", "--follow", "--lines=1", "--output=json", "--no-pager")
 _RECORD_BYTES = 8192  # the longest record; a shorter buffer is refused
 _BATCH = 500  # records read before others get their turn
+_KMSG = (1, 11)  # the device's numbers
 _POLL_S = 0.2  # where waiting for the file is not possible
 _JOURNAL_BOUND_S = 3.0
 _WHAT_TO_DO = (
@@ -47,6 +50,10 @@ class Kmsg:
     def __init__(self, path: str) -> None:
         """Opens it at its end. Raises OSError."""
         self._fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        at = os.fstat(self._fd)
+        if stat.S_ISCHR(at.st_mode) and (os.major(at.st_rdev), os.minor(at.st_rdev)) != _KMSG:
+            os.close(self._fd)
+            raise OSError(errno.ENODEV, "it is another device, such as a container puts there", path)
         with contextlib.suppress(OSError):  # a FIFO has no end to go to
             os.lseek(self._fd, 0, os.SEEK_END)
         self._stream = KmsgStream()

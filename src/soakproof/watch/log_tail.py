@@ -13,6 +13,7 @@ from pathlib import Path
 
 LINE_BYTES = 2000  # kept of one line
 READ_BYTES = 1 << 20  # of one look; the oldest beyond that are left out
+_MARK_BYTES = 64
 _FLAGS = (  # a FIFO must not block, and Windows must not change line ends
     os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 )
@@ -74,6 +75,7 @@ class Tail:
         self._read_bytes = read_bytes
         self._fd: int | None = None
         self._at = 0
+        self._mark = b""
         self._first = True  # a file that comes later is read from its beginning
         self._lines = Lines()
 
@@ -109,13 +111,14 @@ class Tail:
             raise OSError(errno.EINVAL, "it is no regular file", str(self._path))
         self._fd, self._at = fd, os.fstat(fd).st_size if self._first else 0
         self._first = False
+        self._mark = self._before()
 
     def _new(self) -> list[bytes]:
         assert self._fd is not None
         size = os.fstat(self._fd).st_size
         self.tally.size_bytes = size
         lines: list[bytes] = []
-        if size < self._at:
+        if size < self._at or self._before() != self._mark:
             self._at = 0
             self.tally.replaced += 1
             lines = self._lines.ended()
@@ -126,8 +129,16 @@ class Tail:
         os.lseek(self._fd, self._at, os.SEEK_SET)
         data = os.read(self._fd, size - self._at)
         self._at += len(data)
+        self._mark = self._before()
         self.tally.read_bytes += len(data)
         return lines + (self._lines.feed(data) if data else self._lines.unfinished())
+
+    def _before(self) -> bytes:
+        """The last bytes before the place that was read up to: others, where the file was written anew."""
+        assert self._fd is not None
+        start = max(0, self._at - _MARK_BYTES)
+        os.lseek(self._fd, start, os.SEEK_SET)
+        return os.read(self._fd, self._at - start)
 
     def _was_replaced(self) -> bool:
         """Whether another file has the name now. While none has it, the old one is read on."""
