@@ -138,7 +138,8 @@ def _owners(evidence: Evidence) -> Mapping[str, Sequence[Exchange | Opened]]:
 
 
 def _leaks(reader: Exchange, owners: Mapping[str, Sequence[Exchange | Opened]]) -> Iterable[Leak]:
-    foreign = {n for n in nonces(all_said(reader)) if n in owners} - set(reader.secrets)
+    told = nonces(all_said(reader)).union(reader.stray_secrets)
+    foreign = {n for n in told if n in owners} - set(reader.secrets)
     for nonce in sorted(foreign):
         before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]
         yield Leak(nonce, reader, before[-1] if before else owners[nonce][0])
@@ -158,6 +159,8 @@ def _story(leaks: Sequence[Leak]) -> str:
 def _where(leak: Leak) -> str:
     """That it came where clients do not read, if so."""
     reader = leak.reader
+    if leak.nonce not in nonces(all_said(reader)):
+        return " in its headers, in a comment or in a field that no client reads"
     late = leak.nonce in reader.text_after_done
     early = any(leak.nonce in part for part in (reader.text, reader.reasoning, reader.tool_calls))
     return " after its [DONE]" if late and not early else ""

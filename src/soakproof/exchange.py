@@ -17,6 +17,7 @@ from soakproof.reading.document import Document
 from soakproof.reading.ending import Fault, fault_of_answer, note_buffered, note_oddities
 from soakproof.reading.notes import Notes, printable
 from soakproof.reading.progress import TokenTimes
+from soakproof.reading.stray import Stray
 from soakproof.reading.stream import EventStream
 from soakproof.records import REFUSALS, Exchange, Failure, Opened, Outcome
 from soakproof.redaction import redacted, without_key
@@ -47,6 +48,7 @@ class Reading:
         self._times = TokenTimes()
         self._status: int | None = None
         self._route: str | None = None
+        self._stray = Stray()  # of the headers
         self._headers_ns: int | None = None
         self._first_byte_ns: int | None = None
         self._start = b""  # white space before the body shows what it is
@@ -89,6 +91,7 @@ class Reading:
         if status < 200:
             return
         self._headers_ns, self._status = t_ns, status
+        self._stray.add(*headers.values())
         route = headers.get("x-lemonade-route")
         self._route = printable(route, 200) if route else None
         if "retry-after" in headers:
@@ -271,12 +274,18 @@ class Reading:
             "text": answer.text,
             "reasoning": answer.reasoning,
             "tool_calls": str(answer.calls),
+            "stray_secrets": self._stray_secrets(),
             "text_after_done": self._stream.text_after_done if self._stream else "",
         }
         for secret in self._redact:
             said = {name: without_key(value, secret) for name, value in said.items()}
         said["other_ids"] = tuple(said["other_ids"])
+        said["stray_secrets"] = tuple(said["stray_secrets"])
         return said
+
+    def _stray_secrets(self) -> tuple[str, ...]:
+        beside = self._stream.stray.secrets if self._stream else set()
+        return tuple(sorted(self._stray.secrets | beside))
 
     def _error_body(self) -> str | None:
         """The server's own words on a failure, bounded."""

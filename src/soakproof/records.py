@@ -131,6 +131,7 @@ class Exchange:
     text: str = ""
     reasoning: str = ""
     tool_calls: str = ""
+    stray_secrets: tuple[str, ...] = ()  # what looks like one in headers, comments and fields no client reads
     text_after_done: str = ""  # of events after [DONE], which clients do not read; bounded
     text_digest: str = ""
     error_body: str | None = None  # bounded

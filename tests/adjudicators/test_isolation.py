@@ -116,6 +116,14 @@ def id_of(letter: str) -> str:
     return f"chatcmpl-{letter}1epM0DIYOWyvuqP9oGp9iikfCi0QfXT"
 
 
+def test_a_secret_where_no_client_looks_is_a_leak_that_says_so() -> None:
+    found = adjudicate("isolation", evidence(pair(stray_secrets=(MINE, YOURS))))["foreign"]
+    assert found.outcome is Outcome.FAIL
+    assert "in its headers, in a comment or in a field that no client reads" in found.answer
+    own = adjudicate("isolation", evidence(pair(stray_secrets=(YOURS, OLD))))["foreign"]
+    assert own.outcome is Outcome.PASS
+
+
 def test_a_secret_after_done_is_a_leak_that_says_so() -> None:
     found = adjudicate("isolation", evidence(pair(text_after_done=f"and {MINE}-02")))["foreign"]
     assert (found.outcome, found.exchanges) == (Outcome.FAIL, ("b", "a"))

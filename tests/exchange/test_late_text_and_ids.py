@@ -9,6 +9,7 @@ from responses import DONE, STOP, answer, events, read, text
 
 from soakproof.context import Surroundings
 from soakproof.reading.answer import MOST_IDS
+from soakproof.reading.stray import MOST, Stray
 from soakproof.reading.stream import AFTER_DONE_CHARS
 from soakproof.request import Requests
 from soakproof.scenario import Ask
@@ -32,6 +33,22 @@ def test_what_is_kept_after_done_is_bounded_and_can_be_written(late: list[str]) 
     found = read(answer("Hi", end=[STOP, DONE, *(text(t) for t in late)]))
     assert len(found.text_after_done) <= AFTER_DONE_CHARS
     found.text_after_done.encode()
+
+
+def test_secrets_beside_the_answer_are_kept() -> None:
+    chunk = text("Hi CDT9WF4P") | {"metadata": {"batch": ["of 7QGB-J9HX"]}}
+    chunk["choices"][0]["delta"]["note"] = "ZBK7-VJFG"
+    body = b": keep-alive MFRHXS24\n\n" + events(chunk, STOP, DONE)
+    found = read(body, headers={"content-type": "text/event-stream", "x-trace": "GKRMTX4P-01"})
+    assert found.stray_secrets == ("7QGB-J9HX", "GKRMTX4P", "MFRHXS24", "ZBK7-VJFG")
+    assert read(answer("Hi CDT9WF4P")).stray_secrets == ()
+
+
+def test_few_secrets_beside_the_answer_are_kept() -> None:
+    stray = Stray()
+    for number in range(MOST * 4):
+        stray.add(f"HJKM-{number:04d}".replace("0", "A").replace("1", "B"))
+    assert 1 < len(stray.secrets) <= MOST + 1
 
 
 def test_half_a_character_after_done_is_replaced() -> None:

@@ -10,6 +10,7 @@ from soakproof.reading.lenient import parse
 from soakproof.reading.notes import Notes
 from soakproof.reading.progress import TokenTimes
 from soakproof.reading.server_error import ServerError, classify, error_in, note_error, read_error
+from soakproof.reading.stray import Stray
 from soakproof.records import Failure
 from soakproof.sse import MIB, Comment, FrameTooLargeError, ServerSentEvent, SSEReader
 
@@ -31,6 +32,7 @@ class EventStream:
         self.evidence: str | None = None  # the event that tells the failure best, as it was sent
         self._answer, self._times, self._notes = answer, times, notes
         self.text_after_done = ""  # no part of the answer; bounded
+        self.stray = Stray()
         self._reader = SSEReader()
         self._events = 0  # with data, [DONE] not counted
         self._bytes = 0
@@ -60,6 +62,7 @@ class EventStream:
         for item in made:
             if isinstance(item, Comment):
                 self.pings += 1
+                self.stray.add(item.text)
             else:
                 self._event(t_ns, item)
             if self._answer.chars > LONGEST_ANSWER:
@@ -182,6 +185,7 @@ class EventStream:
 
     def _chunk(self, t_ns: int, document: dict[str, Any]) -> None:
         unfinished = self._answer.finish_reason is None
+        self.stray.fields(document)
         delta = self._answer.chunk(document)
         if any(delta):
             self._times.token(t_ns, delta.content)
@@ -214,6 +218,7 @@ class EventStream:
             if name.startswith("{"):
                 self._unframed_json(f"{name}:{value}")
         self._notes.add("unknown_fields", listed(list(event.fields), 4))
+        self.stray.add(*event.fields.values())
         if event.data:
             return False
         if self._events == 1:  # plain text in place of a stream

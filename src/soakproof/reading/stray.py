@@ -1,0 +1,41 @@
+"""What a server sends beside its answer, where no client looks: searched for what looks like a secret."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from soakproof.context import nonces
+
+CHARS = 16_384  # of one text that are searched
+MOST = 32  # that are kept, or few more
+_READ = frozenset(
+    ("id", "object", "created", "model", "choices", "usage", "timings", "error", "system_fingerprint")
+)
+_READ_OF_CHOICE = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
+_READ_OF_DELTA = frozenset(("role", "content", "reasoning_content", "reasoning", "tool_calls"))
+
+
+class Stray:
+    """Secrets in comments, in headers, and in fields that are not the answer's."""
+
+    def __init__(self) -> None:
+        self.secrets: set[str] = set()
+
+    def add(self, *texts: str) -> None:
+        for text in texts:
+            if len(self.secrets) < MOST:
+                self.secrets |= nonces(text[:CHARS])
+
+    def fields(self, chunk: Mapping[str, Any]) -> None:
+        """Whatever a chunk, its first choice and that one's delta have beside what clients read."""
+        self._beside(chunk, _READ)
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if isinstance(choice, dict):
+            self._beside(choice, _READ_OF_CHOICE)
+            for name in ("delta", "message"):
+                if isinstance(choice.get(name), dict):
+                    self._beside(choice[name], _READ_OF_DELTA)
+
+    def _beside(self, fields: Mapping[str, Any], read: frozenset[str]) -> None:
+        for name in fields.keys() - read:
+            self.add(str(fields[name])[:CHARS])
