@@ -12,7 +12,8 @@ from soakproof.judge.arrivals import Arrivals, Lost, arrivals
 from soakproof.judge.origins import Stored, stored
 from soakproof.judge.slotwork import resolution, sightings
 from soakproof.judge.staleness import stale_slots
-from soakproof.records import Exchange, Opened
+from soakproof.judge.telling import request_name
+from soakproof.records import Exchange
 
 SHOWN = 3
 
@@ -120,7 +121,7 @@ class Delivery(Adjudicator):
             "twice",
             Outcome.FAIL,
             f"{counted(len(found.twice), 'request was', 'requests were')} worked on twice, in two slots or "
-            f"as two tasks, though sent once; first: {_name(first)} at {at:.1f} s.",
+            f"as two tasks, though sent once; first: {request_name(first)} at {at:.1f} s.",
             figures=(Figure(name="twice", value=len(found.twice), n=found.looked_at),),
             limit="once",
             exchanges=ids(request for request, _ in found.twice),
@@ -158,7 +159,9 @@ class Delivery(Adjudicator):
 def _replayed(found: Sequence[Stored], what: str) -> str:
     first = found[0]
     many = counted(len(found), "request was", "requests were")
-    return f"{many} given {what}; first: {_name(first.reader)} got that of {_name(first.source)}."
+    return (
+        f"{many} given {what}; first: {request_name(first.reader)} got that of {request_name(first.source)}."
+    )
 
 
 def _sign(found: Sequence[Stored]) -> str:
@@ -183,7 +186,3 @@ def _lost(group: Lost) -> str:
 
 def _requests(lost: Iterable[Lost]) -> Iterable[Exchange]:
     return (e for group in lost for e in group.requests.values())
-
-
-def _name(request: Exchange | Opened) -> str:
-    return f"{request.id} ({request.scenario} {request.iteration} {request.role})"

@@ -18,6 +18,7 @@ from soakproof.judge import (
     nonces,
 )
 from soakproof.judge.origins import Mixed, mixed
+from soakproof.judge.telling import request_name
 from soakproof.records import Exchange, Opened
 
 OVERLAP = "isolation.overlap"  # count of the iterations that ask two clients at once
@@ -151,7 +152,8 @@ def _story(leaks: Sequence[Leak]) -> str:
     readers = len({leak.reader.id for leak in leaks})
     return (
         f"{counted(readers, 'answer carries', 'answers carry')} secrets of other requests; first: "
-        f"{_name(leak.reader)} says {leak.nonce}{_where(leak)}, which belongs to {_name(leak.owner)}, "
+        f"{request_name(leak.reader)} says {leak.nonce}{_where(leak)}, which belongs to "
+        f"{request_name(leak.owner)}, "
         f"{_when(leak)}."
     )
 
@@ -179,11 +181,7 @@ def _when(leak: Leak) -> str:
 
 def _mixture(mixed: Mixed) -> str:
     when = "running at the same time" if mixed.at_once else "not at the same time"
-    return f"{_name(mixed.reader)} has pieces of the answer of {_name(mixed.owner)}, {when}"
-
-
-def _name(request: Exchange | Opened) -> str:
-    return f"{request.id} ({request.scenario} {request.iteration} {request.role})"
+    return f"{request_name(mixed.reader)} has pieces of the answer of {request_name(mixed.owner)}, {when}"
 
 
 def _pairs_at_once(exchanges: Iterable[Exchange]) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 
 from soakproof import __version__
+from soakproof.errors import UsageError
 
 
 def describe_host() -> dict[str, Any]:
@@ -27,6 +28,16 @@ def describe_host() -> dict[str, Any]:
         "governor": _line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "gpu_driver": gpu_driver(),
     }
+
+
+def refuse_more_than_there_is(option: str, size: int | None) -> None:
+    """Raises UsageError for bytes of available memory that this host can never have."""
+    total = psutil.virtual_memory().total
+    if size is not None and size >= total:
+        raise UsageError(
+            f"{option}: {size / 2**30:,.1f} GiB can never be available on this host",
+            f"it has {total / 2**30:,.1f} GiB in all",
+        )
 
 
 def gpu_driver(root: str = "/") -> str | None:

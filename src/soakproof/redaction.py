@@ -8,6 +8,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from string import ascii_letters, digits
 from typing import Any
 from urllib.parse import quote
 
@@ -92,8 +93,8 @@ def _characters(key: str) -> tuple[re.Pattern[str], ...]:
 @lru_cache(maxsize=16)
 def _pattern(key: str, escaped: bool) -> re.Pattern[str]:
     """Each character in any of its forms. Letters and digits are rarely ``escaped``, and else found fast."""
-    plain = "" if escaped else "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-    form = "".join(c if c in plain else f"(?:{'|'.join(_forms(c))})" for c in key)
+    as_is = "" if escaped else ascii_letters + digits
+    form = "".join(c if c in as_is else f"(?:{'|'.join(_forms(c))})" for c in key)
     return re.compile(form if len(key) >= _LONG else rf"(?<![A-Za-z0-9_])(?:{form})(?![A-Za-z0-9_])")
 
 

@@ -1,6 +1,6 @@
 """`soakproof guard`: launch a server, and end it before the host is lost. Loads trio and httpx."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +115,7 @@ def guard(
     Exit codes: the command's own, 128 and the number of the signal that ended it, 75 when the guard ended it,
     3 nothing was launched, 64 wrong usage.
     """
+    from soakproof.host import refuse_more_than_there_is
     from soakproof.watch.guard.launching import Order, launch
     from soakproof.watch.guard.limits import Limits
 
@@ -126,7 +127,8 @@ def guard(
         kernel=kernel,
         required=require,
     )
-    _refuse_more_than_there_is({"--available-floor": available_floor, "--clear-to": clear_to})
+    refuse_more_than_there_is("--available-floor", available_floor)
+    refuse_more_than_there_is("--clear-to", clear_to)
     _refuse_unset(limits.required, {limit.name for limit in limits.each()})
     order = Order(
         command=command,
@@ -138,18 +140,6 @@ def guard(
         grace_s=grace,
     )
     return launch(order, lambda line: complain(f"guard: {line}"), Hint())
-
-
-def _refuse_more_than_there_is(wanted: Mapping[str, int | None]) -> None:
-    import psutil
-
-    total = psutil.virtual_memory().total
-    for option, size in wanted.items():
-        if size is not None and size >= total:
-            raise UsageError(
-                f"{option}: {size / 2**30:,.1f} GiB can never be available on this host",
-                f"it has {total / 2**30:,.1f} GiB in all",
-            )
 
 
 def _refuse_unset(required: tuple[str, ...], given: set[str]) -> None:

@@ -33,6 +33,11 @@ def ids(exchanges: Iterable[Exchange | Opened | str]) -> tuple[str, ...]:
     return tuple(named)[:MOST_IDS]
 
 
+def request_name(request: Exchange | Opened) -> str:
+    """Its id, and where in the run it stands."""
+    return f"{request.id} ({request.scenario} {request.iteration} {request.role})"
+
+
 def counted(n: int, one: str, many: str = "") -> str:
     """``1 exchange``, ``3 exchanges``; ``many`` where it is not made by an s."""
     return f"{n:,} {one if n == 1 else many or f'{one}s'}"

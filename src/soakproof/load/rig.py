@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import gevent.subprocess
-import psutil
 from gevent import GreenletExit
 
 from soakproof.catalog import Catalog
 from soakproof.clock import RunClock
 from soakproof.context import Surroundings
 from soakproof.errors import SoakproofError, UsageError
+from soakproof.host import refuse_more_than_there_is
 from soakproof.load.describe import describe_run
 from soakproof.load.driver import Driver
 from soakproof.load.ending import NODE, say_unsealed, seal
@@ -107,12 +107,7 @@ def _give_up(run: Run, plan: Plan, stack: ExitStack, why: str) -> None:
 
 def _refuse_powerless(plan: Plan, target: Target) -> None:
     """Raises UsageError for a guard that could not do to this server what it shall, or would end any load."""
-    floor, total = plan.guard.limits.available_floor_bytes, psutil.virtual_memory().total
-    if floor is not None and floor >= total:
-        raise UsageError(
-            f"[guard]: available_floor: {floor / 2**30:,.1f} GiB can never be available on this host",
-            f"it has {total / 2**30:,.1f} GiB in all",
-        )
+    refuse_more_than_there_is("[guard]: available_floor", plan.guard.limits.available_floor_bytes)
     then = plan.guard.then
     if problem := WatchConfig(target=target.describe(), guard=GuardConfig(then=then)).why_powerless:
         raise UsageError(f"[guard]: then = {then!r}: {problem}", "then = 'stop' ends the load alone")

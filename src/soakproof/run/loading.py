@@ -103,17 +103,17 @@ def _look_at(run: Path) -> str:
     return f"`soakproof verify {typed(run)}` says what was touched; only an untouched copy of it is evidence"
 
 
-def damage(run: Path) -> str:
-    """What is wrong with the run.json of a run; "" where it can be read."""
-    if not os.path.lexists(run / RUN):
-        return f"{RUN}: missing"
-    if not is_own(run / RUN):
-        return f"{RUN}: no plain file"
+def damage(run: Path, name: str = RUN) -> str:
+    """What is wrong with a document of a run; "" where it can be read."""
+    if not os.path.lexists(run / name):
+        return f"{name}: missing"
+    if not is_own(run / name):
+        return f"{name}: no plain file"
     try:
-        document = orjson.loads((run / RUN).read_bytes())
+        document = orjson.loads((run / name).read_bytes())
     except (OSError, ValueError) as error:
-        return f"{RUN}: cannot be read: {error}"
-    return "" if isinstance(document, dict) else f"{RUN}: not a JSON object"
+        return f"{name}: cannot be read: {error}"
+    return "" if isinstance(document, dict) else f"{name}: not a JSON object"
 
 
 def is_run(folder: Path) -> bool:

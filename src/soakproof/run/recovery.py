@@ -5,13 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import orjson
-
 from soakproof.errors import UsageError
 from soakproof.host import boot_id, machine_digest
 from soakproof.run.files import write_atomic
 from soakproof.run.holding import holder, let_go
-from soakproof.run.loading import read_run
+from soakproof.run.loading import damage, read_run
 from soakproof.run.seal import HOST_LOST, RAW, RECOVERED, SEAL, TORN, is_own, nodes, seal_folder, seal_run
 
 
@@ -66,17 +64,10 @@ def _refuse_held(run: Path) -> None:
 
 def _set_aside_damaged_raw(run: Path) -> list[str]:
     """A raw.json that cannot be read is no raw result, and is kept beside the run's own documents."""
-    if not os.path.lexists(run / RAW) or (is_own(run / RAW) and _is_object(run / RAW)):
+    if not os.path.lexists(run / RAW) or not damage(run, RAW):
         return []
     (run / RAW).rename(run / f"{RAW}.damaged")
     return [f"{RAW}: cannot be read, and is kept as {RAW}.damaged"]
-
-
-def _is_object(path: Path) -> bool:
-    try:
-        return isinstance(orjson.loads(path.read_bytes()), dict)
-    except (OSError, ValueError):
-        return False
 
 
 def _host_was_restarted(document: Mapping[str, Any]) -> bool:
