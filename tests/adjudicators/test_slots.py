@@ -96,6 +96,14 @@ def test_a_slot_still_busy_after_the_load_fails() -> None:
     assert found["end"].exchanges == ("cut-501",)
 
 
+def test_a_slot_seen_busy_right_after_its_request_is_no_leak_where_nobody_could_look_again() -> None:
+    """As where the guard ends the server at once."""
+    left = event("final_slots", 3.2, busy=1, seeds=[501])
+    found = adjudicate("slots", evidence(cancelled(), SERVER, slots(2.5, (501, 90)), left))["end"]
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "had only just ended" in found.answer
+
+
 def test_a_request_that_its_front_cannot_cancel_may_still_run_after_the_load() -> None:
     unstreamed = cancelled(stream=False, cancel_planned="unstreamed: after 1.0 s")
     left = event("final_slots", 75.0, busy=1, seeds=[501])

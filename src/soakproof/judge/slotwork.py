@@ -157,7 +157,7 @@ class AfterLoad:
 
     busy: int | None = None
     seeds: tuple[int, ...] = ()
-    at: float | None = None  # seconds of the run
+    at_ns: int | None = None
 
 
 def after_load(evidence: Evidence, samples: Sequence[Sample]) -> AfterLoad:
@@ -165,13 +165,13 @@ def after_load(evidence: Evidence, samples: Sequence[Sample]) -> AfterLoad:
     final = next((e for e in reversed(evidence.events) if e.what == "final_slots"), None)
     if final is not None and final.details.get("busy") is not None:
         seeds = tuple(s for s in final.details.get("seeds") or () if s is not None)
-        return AfterLoad(int(final.details["busy"]), seeds, final.t_ns / NS)
+        return AfterLoad(int(final.details["busy"]), seeds, final.t_ns)
     _, ended = load_span(evidence)
-    if not samples or ended is None or samples[-1].t_ns < ended:
+    if not samples or ended is None or samples[-1].t_ns - samples[-1].took_ns < ended:
         return AfterLoad()
     last = samples[-1]
     seeds = tuple(s for s in seeds_of(last) if s is not None)
-    return AfterLoad(last.values.get("busy"), seeds, last.t_ns / NS)
+    return AfterLoad(last.values.get("busy"), seeds, last.t_ns - last.took_ns)
 
 
 def resolution(samples: Sequence[Sample]) -> str:

@@ -103,23 +103,22 @@ class SlotsReader:
 
 
 def await_idle_slots(reader: SlotsReader, clock: RunClock, within: float = IDLE_WITHIN_S) -> dict[str, Any]:
-    """At the end of a run no slot may work any more: wait for that, and tell what was seen last.
+    """At the end of a run no slot may work any more: wait for that, and tell what the last look showed.
 
     It looks no faster than a wait for a release in prefill, for the same reason.
     """
     began = clock.now()
-    busy: list[Slot] | None = None
     while True:
         look = reader.look(SLOW, began)
-        if not look.trouble:
-            busy = [slot for slot in look.slots if slot.busy]
+        busy = [slot for slot in look.slots if slot.busy]
+        is_idle = not look.trouble and not busy
         waited = seconds(clock.now() - began)
-        if busy == [] or look.trouble == NOWHERE or waited + SLOW > within:
+        if is_idle or look.trouble == NOWHERE or waited + SLOW > within:
             break
         gevent.sleep(SLOW)
     return {
-        "busy": None if busy is None else len(busy),
-        "seeds": [slot.seed for slot in busy or ()],
+        "busy": None if look.trouble else len(busy),
+        "seeds": [slot.seed for slot in busy],
         "waited_s": round(waited, 1),
-        "reason": look.trouble if busy is None else "",
+        "reason": look.trouble,
     }
