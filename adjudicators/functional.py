@@ -30,6 +30,7 @@ from soakproof.judge.waiting import UNANSWERED
 from soakproof.records import Check, Exchange, Failure
 
 MOST_CAUSES = 3
+SLIPS = 3  # of the model's own, in any run; more than the share that may be unknown are none
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Functional(Adjudicator):
 
     ``unknown`` is the share of outcomes that may be unknown. What the end of the run cut off is not among
     them: of checks it is told, of exchanges at most ``stopped`` are taken for it. Exchanges of the kinds in
-    ``may_fail`` are asked in order to fail: their checks judge them.
+    ``may_fail`` are asked in order to fail: their checks judge them. A model's own slips (nearly right, and
+    the same again when computed anew) are unknown; more of them than that share, and than three, fail.
     """
 
     unknown: Ratio = Ratio(0.05)
@@ -78,6 +80,9 @@ class Functional(Adjudicator):
             by_outcome["cut" if of_stopped else end].append(check)
         failed, unknown = by_outcome["fail"], by_outcome["unknown"]
         known = by_outcome["known"]
+        slips = [c for c in unknown if c.grade == "slip"]
+        if not failed and len(slips) > max(SLIPS, self.unknown * len(checks)):
+            failed = slips
         if failed:
             answer, outcome = f"Failed in {len(failed)} of {len(checks)}; {_first(failed)}.", Outcome.FAIL
         elif not by_outcome["pass"] and not known:

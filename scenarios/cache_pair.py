@@ -7,6 +7,7 @@ which deal was used.
 """
 
 import math
+from collections.abc import Generator
 from dataclasses import dataclass
 
 from soakproof.scenario import (
@@ -19,11 +20,13 @@ from soakproof.scenario import (
     Scenario,
     Script,
     Tokens,
+    Yield,
     is_replay,
-    missed_code,
+    judged_code,
     register,
 )
 
+Messages = tuple[tuple[str, str], ...]  # (role, text)
 SHARE = 0.4  # of a slot's context that a register may fill
 
 
@@ -50,27 +53,24 @@ class CachePair(Scenario):
             mine = register(it, self.prompt, asked=2, share=SHARE)
             first, second = mine.asked
             question = messages(it, mine, first, in_system)
-            cold = yield Ask(question, role="cold", tokens=64)
-            check_exact(it, cold, mine, first, in_system)
+            cold = yield from ask_exact(it, "cold", question, mine, first)
             if (cold.cached_tokens or 0) <= self.slack:
                 break
         yours = register(it, self.prompt, share=SHARE)
 
         mark = it.tokens_seen()
-        repeat = yield Ask(question, role="repeat", tokens=64)
-        check_exact(it, repeat, mine, first, in_system)
+        repeat = yield from ask_exact(it, "repeat", question, mine, first)
         warm = [self._check_hit(it, "cache.restored", cold, repeat, mark)]
 
         mark = it.tokens_seen()
-        other = yield Ask(messages(it, yours, yours.asked[0], in_system), role="other", tokens=64)
-        check_exact(it, other, yours, yours.asked[0], in_system)
-        changed = yield Ask(messages(it, mine, second, in_system), role="changed", tokens=64)
-        check_exact(it, changed, mine, second, in_system)
+        another = messages(it, yours, yours.asked[0], in_system)
+        yield from ask_exact(it, "other", another, yours, yours.asked[0])
+        another = messages(it, mine, second, in_system)
+        changed = yield from ask_exact(it, "changed", another, mine, second)
         warm.append(self._check_hit(it, "cache.after_other", cold, changed, mark))
 
         mark = it.tokens_seen()
-        back = yield Ask(question, role="back", tokens=64)
-        check_exact(it, back, mine, first, in_system)
+        back = yield from ask_exact(it, "back", question, mine, first)
         warm.append(self._check_hit(it, "cache.after_other", cold, back, mark))
         self._check_faster(it, cold, [answer for answer in warm if answer is not None])
 
@@ -122,23 +122,24 @@ class CachePair(Scenario):
         )
 
 
-def messages(
-    it: IterationContext, asked: Register, record: str, in_system: bool
-) -> tuple[tuple[str, str], ...]:
+def messages(it: IterationContext, asked: Register, record: str, in_system: bool) -> Messages:
     """The register and a question about it; where it is the system prompt, nothing else holds the answer."""
     if in_system:
         return (("system", asked.text), ("user", it.phrase("lookup", record=record)))
     return (("user", asked.question(it, record)),)
 
 
-def check_exact(
-    it: IterationContext, answer: Exchange, asked: Register, record: str, in_system: bool
-) -> None:
-    """The record's code and nothing else; a wrong answer is told by where it comes from."""
-    grade, reason = missed_code(it, answer, asked, record)
-    if grade == "wrong" and in_system:
+def ask_exact(
+    it: IterationContext, role: str, question: Messages, asked: Register, record: str
+) -> Generator[Yield, Exchange, Exchange]:
+    """The record's code and nothing else; a wrong answer is told by where it comes from. The exchange."""
+    ask = Ask(question, role=role, tokens=64)
+    answer = yield ask
+    right, grade, reason = yield from judged_code(it, ask, answer, asked, record)
+    if grade == "wrong" and question[0][0] == "system":
         grade = "wrong_of_system"
-    it.check("cache.exact", not grade, answer, grade=grade, reason=reason)
+    it.check("cache.exact", right, answer, grade=grade, reason=reason)
+    return answer
 
 
 def tokens_between(it: IterationContext, again: Exchange, mark: int | None) -> int:

@@ -32,6 +32,7 @@ from soakproof.scenario import (
     Seconds,
     Start,
     Tokens,
+    judged_line,
     prose,
     prose_above,
 )
@@ -88,13 +89,15 @@ class Cancellation(Scenario):
         freed = seen = yield Released(cut, within=self._bound(cut, whole))
         if freed.freed is False and self._others_may_emit(it):
             seen = yield Released(cut, within=self._bound(cut, whole, PATIENCE))
-        after = yield Ask(it.phrase("echo", x=line), role="after")
+        ask = Ask(it.phrase("echo", x=line), role="after")
+        after = yield ask
         if self.phase not in SILENT:
             for other in others:
                 whole.append((yield Finish(other)))
         self._check_released(it, cut, freed, tokens, self._grade(it, seen, tokens), lasts)
         check_bystanders(it, whole, beside)
-        it.check("cancel.after", after.text.strip() == line, after, reason=_unless(line, after))
+        right, grade, reason = yield from judged_line(ask, after, line)
+        it.check("cancel.after", right, after, grade=grade, reason=reason)
         check_ghost(it, cut, after, whole)
 
     def _bystanders(self, it: IterationContext) -> int:
@@ -212,8 +215,3 @@ def _missed(other: Exchange, tokens: int) -> str:
     if other.outcome == "fail":
         return f"its request failed: {other.reason}"
     return f"{other.completion_tokens} of {tokens} tokens, finish_reason {other.finish_reason!r}"
-
-
-def _unless(line: str, answer: Exchange) -> str:
-    text = answer.text.strip()
-    return "" if text == line else f"expected {line!r}, found {text[:80]!r}"

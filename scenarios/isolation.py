@@ -6,7 +6,17 @@ Lines of plain words are broken in their middle: an answer whose white space was
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from soakproof.scenario import Ask, Exchange, IterationContext, Ranges, Ratio, Scenario, Script, Together
+from soakproof.scenario import (
+    Ask,
+    Exchange,
+    IterationContext,
+    Ranges,
+    Ratio,
+    Scenario,
+    Script,
+    Together,
+    own_slip,
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +42,10 @@ class Isolation(Scenario):
         answers = yield Together(*asks)
         for n, answer in enumerate(answers):
             grade = told_apart(answer.text.strip(), lines[n], lines[:n] + lines[n + 1 :])
-            it.check("isolation.own", not grade, answer, grade=grade, reason=grade and answer.text[:160])
+            right: bool | None = not grade
+            if grade == "wrong" and (yield from own_slip(asks[n], answer, lines[n])):
+                right, grade = None, "slip"
+            it.check("isolation.own", right, answer, grade=grade, reason=grade and answer.text[:160])
         leaked = it.foreign(*answers)
         it.check("isolation.foreign", not leaked, *answers, reason=", ".join(sorted(leaked)))
         it.count("isolation.overlap", overlap(answers))

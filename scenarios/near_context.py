@@ -27,7 +27,7 @@ from soakproof.scenario import (
     Tokens,
     Yield,
     at_depths,
-    missed_code,
+    judged_code,
     register,
 )
 
@@ -83,13 +83,14 @@ def ask_depths(
     """Ask for a record at each depth, its start first, which alone may be cold; that exchange."""
     answers = []
     for depth, record in zip(DEPTHS, at_depths(it, made, list(DEPTHS.values())), strict=True):
-        said = yield Ask(made.question(it, record), role=f"{what}-{depth}", tokens=64, may_fail=True)
+        ask = Ask(made.question(it, record), role=f"{what}-{depth}", tokens=64, may_fail=True)
+        said = yield ask
         if said.outcome != "ok":
             about = round(estimated(it, said) * scale)
             reason = f"no answer to a prompt of about {about} tokens: {said.failure}: {said.reason}"
             it.check(f"context.{depth}", None, said, reason=reason)
             raise AskFailed(said)
-        check_depth(it, said, made, depth, record)
+        yield from check_depth(it, ask, said, made, depth, record)
         answers.append(said)
     return answers[0]
 
@@ -106,13 +107,15 @@ def estimated(it: IterationContext, said: Exchange) -> float:
     return max(1.0, said.prompt_chars / it.around.chars_per_token)
 
 
-def check_depth(it: IterationContext, said: Exchange, made: Register, depth: str, record: str) -> None:
+def check_depth(
+    it: IterationContext, ask: Ask, said: Exchange, made: Register, depth: str, record: str
+) -> Generator[Yield, Exchange, None]:
     """The record's code and nothing else; a wrong answer is graded by the length of its prompt."""
-    grade, reason = missed_code(it, said, made, record)
+    right, grade, reason = yield from judged_code(it, ask, said, made, record)
     if grade:
         reason = f"{grade}: {reason}; {told_length(it, said)}, record {record} of {len(made.codes)}"
-    graded = grade if grade in ("", "foreign") else length(it, said)
-    it.check(f"context.{depth}", not grade, said, grade=graded, reason=reason)
+    graded = grade if grade in ("", "foreign", "slip") else length(it, said)
+    it.check(f"context.{depth}", right, said, grade=graded, reason=reason)
 
 
 def length(it: IterationContext, said: Exchange) -> str:

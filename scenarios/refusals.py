@@ -10,7 +10,17 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from soakproof.scenario import Ask, Exchange, Failure, IterationContext, Ranges, Scenario, Script, register
+from soakproof.scenario import (
+    Ask,
+    Exchange,
+    Failure,
+    IterationContext,
+    Ranges,
+    Scenario,
+    Script,
+    judged_line,
+    register,
+)
 
 CLIENT_ERRORS = range(400, 500)
 WRONG_TYPES: Mapping[str, dict[str, Any]] = {
@@ -49,10 +59,10 @@ class Refusals(Scenario):
         check_malformed(it, said, field)
 
         line = it.secret(self.words)
-        after = yield Ask(it.phrase("echo", x=line), role="after")
-        right = after.text.strip() == line
-        reason = "" if right else f"expected {line!r}, found {after.text[:80]!r}"
-        it.check("refusal.after", right, after, reason=reason)
+        ask = Ask(it.phrase("echo", x=line), role="after")
+        after = yield ask
+        right, grade, reason = yield from judged_line(ask, after, line)
+        it.check("refusal.after", right, after, grade=grade, reason=reason)
 
     def _echo(self, it: IterationContext) -> str:
         return it.phrase("echo", x=it.secret(self.words))

@@ -19,12 +19,13 @@ from soakproof.scenario import (
     Script,
     Tokens,
     Yield,
-    missed_code,
+    judged_code,
     register,
 )
 
 SHARE = 0.4  # of a slot's context that a register may fill
 Turns = list[tuple[str, str]]
+ROLES = {f"returning.{phase}": phase for phase in ("first", "again", "late")} | {"returning.others": "other"}
 
 
 @dataclass(frozen=True)
@@ -43,18 +44,16 @@ class Returning(Scenario):
         mine = register(it, self.prompt, asked=3, share=SHARE)
         system = it.phrase("system_secret", secret=it.nonce())
         turns: Turns = [("system", system), ("user", mine.question(it, mine.asked[0]))]
-        said = yield Ask(tuple(turns), role="first", tokens=64)
+        said = yield from ask(it, "returning.first", turns, mine, mine.asked[0])
         mine_said = [said]
-        check(it, "returning.first", said, mine, mine.asked[0])
 
         others: list[Exchange] = []
         floods = {"again": it.around.slots, "late": -(-self.flood // it.tokens(self.other, share=SHARE))}
         for (phase, many), record in zip(floods.items(), mine.asked[1:], strict=True):
             others += yield from self._others(it, many)
             turns += [("assistant", said.text), ("user", it.phrase("lookup", record=record))]
-            said = yield Ask(tuple(turns), role=phase, tokens=64)
+            said = yield from ask(it, f"returning.{phase}", turns, mine, record)
             mine_said.append(said)
-            check(it, f"returning.{phase}", said, mine, record)
             pushed_out = said.cached_tokens is not None and said.cached_tokens <= self.slack
             it.count(f"returning.pushed_out_{phase}", int(pushed_out))
 
@@ -67,13 +66,17 @@ class Returning(Scenario):
         for _ in range(many):
             made = register(it, self.other, share=SHARE)
             system = it.phrase("system_secret", secret=it.nonce())
-            messages = (("system", system), ("user", made.question(it, made.asked[0])))
-            answers.append((yield Ask(messages, role="other", tokens=64)))
-            check(it, "returning.others", answers[-1], made, made.asked[0])
+            turns = [("system", system), ("user", made.question(it, made.asked[0]))]
+            answers.append((yield from ask(it, "returning.others", turns, made, made.asked[0])))
         return answers
 
 
-def check(it: IterationContext, name: str, said: Exchange, made: Register, record: str) -> None:
-    """The code that stands in the conversation's own register, and nothing else."""
-    grade, reason = missed_code(it, said, made, record)
-    it.check(name, not grade, said, grade=grade, reason=reason)
+def ask(
+    it: IterationContext, check: str, turns: Turns, made: Register, record: str
+) -> Generator[Yield, Exchange, Exchange]:
+    """Ask for the code that stands in the conversation's own register, and nothing else; the exchange."""
+    question = Ask(tuple(turns), role=ROLES[check], tokens=64)
+    said = yield question
+    right, grade, reason = yield from judged_code(it, question, said, made, record)
+    it.check(check, right, said, grade=grade, reason=reason)
+    return said

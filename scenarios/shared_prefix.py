@@ -6,7 +6,7 @@ are checked apart. A server that was soaked before with the same seed may hold t
 another one is dealt.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 from soakproof.scenario import (
@@ -19,7 +19,8 @@ from soakproof.scenario import (
     Script,
     Together,
     Tokens,
-    missed_code,
+    Yield,
+    judged_code,
     register,
 )
 
@@ -47,12 +48,14 @@ class SharedPrefix(Scenario):
         for _ in range(self.deals):
             it.count("prefix.deals")
             made = register(it, self.prompt, asked=clients, share=SHARE)
-            cold = yield Together(*asks(it, "cold", made))
+            questions = asks(it, "cold", made)
+            cold = yield Together(*questions)
             if min(answer.cached_tokens or 0 for answer in cold) <= self.slack:
                 break
-        check_burst(it, "prefix.cold", cold, made)
-        warm = yield Together(*asks(it, "warm", made))
-        check_burst(it, "prefix.warm", warm, made)
+        yield from check_burst(it, "prefix.cold", questions, cold, made)
+        questions = asks(it, "warm", made)
+        warm = yield Together(*questions)
+        yield from check_burst(it, "prefix.warm", questions, warm, made)
 
 
 def asks(it: IterationContext, phase: str, made: Register) -> list[Ask]:
@@ -63,11 +66,13 @@ def asks(it: IterationContext, phase: str, made: Register) -> list[Ask]:
     ]
 
 
-def check_burst(it: IterationContext, name: str, answers: Sequence[Exchange], made: Register) -> None:
+def check_burst(
+    it: IterationContext, name: str, questions: Sequence[Ask], answers: Sequence[Exchange], made: Register
+) -> Generator[Yield, Exchange, None]:
     """Every answer is its own record's code; one that is another client's is told as that."""
     others = {made.codes[record] for record in made.asked}
-    for answer, record in zip(answers, made.asked, strict=True):
-        grade, reason = missed_code(it, answer, made, record)
+    for question, answer, record in zip(questions, answers, made.asked, strict=True):
+        right, grade, reason = yield from judged_code(it, question, answer, made, record)
         if grade and answer.text.strip() in others:
             grade = "swapped"
-        it.check(name, not grade, answer, grade=grade, reason=reason)
+        it.check(name, right, answer, grade=grade, reason=reason)

@@ -17,6 +17,7 @@ from soakproof.iteration import Result, Stepper
 from soakproof.records import Exchange, Failure
 from soakproof.request import opened
 from soakproof.scenario import Ask, Release, Released, Scenario
+from soakproof.slips import ANEW
 from soakproof.testing import drive
 
 CATALOG = Catalog(Path("no such folder"))
@@ -128,6 +129,8 @@ class Server:
         """Tokens of the prompt, and how many of them an earlier prompt has left in the cache."""
         text = _read(ask)
         size = int(len(text) / self.around.chars_per_token)
+        if ask.more == ANEW:
+            return size, 0
         shared = max((_shared(text, _read(a)) for a in self.asks), default=0)
         return size, min(size - 1, int(shared / self.around.chars_per_token))
 
@@ -142,7 +145,7 @@ def _refusal(ask: Ask, around: Surroundings) -> dict[str, Any] | None:
     late = around.front == "lemonade" and ask.stream  # its stream has begun by then
     if ask.model is not None and around.front != "llamacpp":
         return {"failure": Failure.CONFIGURATION, "status": 404, "reason": "model_not_found"}
-    if ask.more is not None:
+    if ask.refused and ask.more is not None:
         return {"failure": Failure.CONFIGURATION, "status": 200 if late else 400, "reason": "wrong type"}
     if size > around.slot_context:
         return {"failure": Failure.CONTEXT, "status": 200 if late else 400, "reason": "too long"}

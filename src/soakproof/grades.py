@@ -22,6 +22,7 @@ GRADES: Mapping[str, str] = {
     # of answers
     "wrong": "not the right answer, and nobody else's either",
     "wrong_of_system": "wrong, where the system prompt has the answer",
+    "slip": "nearly right, and the same again when it was computed anew: the model's own",
     "respaced": "the right words, and other white space between them",
     "foreign": "it holds a secret of another request",
     "other_record": "a right answer to another question about the same text",

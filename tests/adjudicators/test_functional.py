@@ -31,6 +31,23 @@ def test_one_failure_in_ten_fails_and_names_the_iteration_the_reason_and_the_exc
     assert ("fail: fenced", 1) in [(f.name, f.value) for f in found.figures]
 
 
+SLIPS = [
+    (3, 60, Outcome.PASS),
+    (4, 60, Outcome.FAIL),
+    (4, 90, Outcome.PASS),
+    (4, 4, Outcome.FAIL),
+    (3, 3, Outcome.INCONCLUSIVE),
+]
+
+
+@pytest.mark.parametrize(("slips", "of", "outcome"), SLIPS)
+def test_a_models_own_slips_are_told_and_many_of_them_fail(slips, of, outcome) -> None:
+    graded = [check("json.parse", "unknown", kind="json", iteration=99, grade="slip") for _ in range(slips)]
+    found = adjudicate("functional", evidence(exchange(), passing(of - slips), graded))["json.parse"]
+    assert found.outcome is outcome
+    assert ("unknown: slip", slips) in [(f.name, f.value) for f in found.figures]
+
+
 def test_grades_are_told_by_class_within_passes_too() -> None:
     graded = [
         check("json.parse", kind="json", grade="fenced"),

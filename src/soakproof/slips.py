@@ -1,0 +1,44 @@
+"""Whether a wrong answer is the model's own slip, which comes again, or something that was done to it. Pure.
+
+Any model misreads something at some time, a letter of a code or a word of a line. At temperature 0 it does so
+again whenever that question is computed anew. What a server spoils (a prefix restored for another prompt, a
+neighbour's words, a slot that computes wrong) does not come again that way.
+"""
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from soakproof.records import Exchange
+from soakproof.replays import is_replay
+
+if TYPE_CHECKING:
+    from soakproof.scenario import Ask, Yield
+
+ANEW = {"cache_prompt": False}  # llama.cpp: compute the whole prompt, restore nothing of it
+
+
+def own_slip(ask: "Ask", said: Exchange, want: str) -> Generator["Yield", Exchange, bool]:
+    """Whether ``said``, a wrong answer to ``ask``, misses ``want`` as narrowly as a model slips, and comes
+    once more when the question is computed anew. Only a near miss is asked again.
+    """
+    if not is_near(said.text.strip(), want):
+        return False
+    more = {**(ask.more or {}), **ANEW}
+    again = yield replace(ask, role=f"{ask.role}-anew", more=more, may_fail=True)
+    return again.outcome == "ok" and again.text == said.text and not is_replay(again, said)
+
+
+def is_near(text: str, want: str) -> bool:
+    """Whether one word of several is another, missing or too many; of a single word, one character."""
+    if len(want.split()) > 1:
+        return _is_one_off(text.split(), want.split())
+    return _is_one_off(text, want)
+
+
+def _is_one_off(found: Sequence[str], want: Sequence[str]) -> bool:
+    short, long = sorted((found, want), key=len)
+    if found == want or len(long) - len(short) > 1:
+        return False
+    same = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return short[same + (len(short) == len(long)) :] == long[same + 1 :]

@@ -1,0 +1,94 @@
+"""A model's own slip is asked again and told as that; what is wrong in another way, or only once, fails."""
+
+import dataclasses
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from playing import AROUND, Played, make, play
+
+from soakproof.records import Exchange
+from soakproof.slips import is_near
+
+ID = "chatcmpl-8Fh2Kd93Lm5Qx7Zt"
+PAIR = make("cache_pair", in_system=0)
+WHERE = [
+    ("cache_pair", "changed", "cache.exact"),
+    ("returning", "again", "returning.again"),
+    ("shared_prefix", "cold-1", "prefix.cold"),
+    ("near_context", "edge-middle", "context.middle"),
+    ("isolation", "client-1", "isolation.own"),
+    ("cancellation", "after", "cancel.after"),
+    ("refusals", "after", "refusal.after"),
+]
+
+
+def slipping(kind: str, role: str, *, again: bool) -> Played:
+    """Its first answer in that role has one character too many, and with ``again`` so has the one anew."""
+    spoiled = itertools.count()
+
+    def change(exchange: Exchange) -> Exchange:
+        if exchange.role == f"{role}-anew" and not again:
+            return exchange
+        if exchange.role in (role, f"{role}-anew") and next(spoiled) < 2:
+            return dataclasses.replace(exchange, text=f"{exchange.text}X")
+        return exchange
+
+    return play(make(kind), change, around=AROUND)
+
+
+@pytest.mark.parametrize(("kind", "role", "check"), WHERE)
+def test_a_near_miss_that_comes_again_anew_is_the_models_own(kind: str, role: str, check: str) -> None:
+    played = slipping(kind, role, again=True)
+    assert played.missed() == {check: (None, "slip")}
+    (anew,) = [a for a in played.asks if a.role == f"{role}-anew"]
+    (first, *_) = [a for a in played.asks if a.role == role]
+    assert (anew.messages, anew.more) == (first.messages, {"cache_prompt": False})
+
+
+@pytest.mark.parametrize(("kind", "role", "check"), WHERE)
+def test_a_near_miss_that_does_not_come_again_is_a_fault(kind: str, role: str, check: str) -> None:
+    assert slipping(kind, role, again=False).missed()[check][0] is False
+
+
+def test_a_near_miss_out_of_a_store_of_answers_is_not_the_models_slip() -> None:
+    """The same id with it: nothing was computed anew."""
+
+    def change(exchange: Exchange) -> Exchange:
+        if exchange.role.startswith("changed"):
+            return dataclasses.replace(exchange, text=f"{exchange.text}X", answer_id=ID)
+        return exchange
+
+    assert play(PAIR, change).missed()["cache.exact"][0] is False
+
+
+@pytest.mark.parametrize("text", ["", "AAAA-2222", "the code is unknown"])
+def test_what_is_no_near_miss_is_not_asked_again(text: str) -> None:
+    def change(exchange: Exchange) -> Exchange:
+        return dataclasses.replace(exchange, text=text) if exchange.role.startswith("changed") else exchange
+
+    played = play(PAIR, change)
+    assert played.missed()["cache.exact"][0] is False
+    assert not any(ask.role.endswith("-anew") for ask in played.asks)
+
+
+TEXT = st.text("ABCD2345-", min_size=2, max_size=12)
+
+
+@given(TEXT, st.data())
+def test_one_character_of_a_word(want: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(0, len(want) - 1))
+    assert is_near(want[:at] + "x" + want[at + 1 :], want)
+    assert is_near(want[:at] + want[at + 1 :], want)
+    assert is_near(want[:at] + "x" + want[at:], want)
+    assert not is_near(want, want)
+    assert not is_near("xx" + want, want)
+    assert not is_near("xx" + want[2:], want)
+
+
+def test_one_word_of_a_line() -> None:
+    assert is_near("iron canvas river", "iron canyon river")
+    assert is_near("iron canyon", "iron canyon river")
+    assert not is_near("canyon iron river", "iron canyon river")
+    assert not is_near("iron", "iron canyon river")
