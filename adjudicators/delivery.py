@@ -1,21 +1,27 @@
 """Delivery: what stands before the model changes no request, sends none twice, and gives no old answer.
 
-The slots show what a request asks for where it is worked on; the ids and times of answers show whether one
-was made for its request, or had been given to another before.
+The slots show what a request asks for where it is worked on; the ids and times of answers, and long texts
+that were drawn at a temperature, show whether one was made for its request, or had been given to another.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, listed
 from soakproof.judge.arrivals import Arrivals, Lost, arrivals
-from soakproof.judge.origins import Stored, stored
+from soakproof.judge.origins import Stored, drawn_alike, stored
 from soakproof.judge.slotwork import resolution, sightings
 from soakproof.judge.staleness import stale_slots
 from soakproof.judge.telling import request_name
 from soakproof.records import Exchange
 
 SHOWN = 3
+SIGNS = {
+    "id": "by the same id",
+    "times": "by the same times, in less time than they claim",
+    "words": "by the same words, which were drawn at a temperature",
+}
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ class Delivery(Adjudicator):
     def _answers(self, evidence: Evidence) -> Finding:
         """Whether answers came that another request had been given before."""
         replayed = stored(evidence.exchanges)
-        others = [s for s in replayed if not s.same_prompt]
+        others = [s for s in replayed if not s.same_prompt] + drawn_alike(evidence.exchanges)
         answered = sum(bool(e.text) for e in evidence.exchanges)
         if others:
             outcome, answer = Outcome.FAIL, _replayed(others, "another prompt's answer")
@@ -65,7 +71,7 @@ class Delivery(Adjudicator):
             outcome,
             answer,
             figures=(
-                Figure(name="to the same prompt", value=len(replayed) - len(others), n=answered),
+                Figure(name="to the same prompt", value=sum(s.same_prompt for s in replayed), n=answered),
                 Figure(name="to another prompt", value=len(others), n=answered),
             ),
             limit="every answer made for its own request",
@@ -165,13 +171,8 @@ def _replayed(found: Sequence[Stored], what: str) -> str:
 
 
 def _sign(found: Sequence[Stored]) -> str:
-    if not found:
-        return ""
-    by_id = sum(s.by_id for s in found)
-    by_times = len(found) - by_id
-    told = [f"{by_id} by the same id"] if by_id else []
-    told += [f"{by_times} by the same times, in less time than they claim"] if by_times else []
-    return ", ".join(told)
+    many = Counter(s.sign for s in found)
+    return ", ".join(f"{many[sign]} {words}" for sign, words in SIGNS.items() if many[sign])
 
 
 def _lost(group: Lost) -> str:

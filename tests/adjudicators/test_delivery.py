@@ -98,6 +98,40 @@ def test_a_stored_answer_under_a_new_id_is_known_by_times_that_nobody_worked() -
     assert judged(first, slow)["stored"].outcome is Outcome.PASS, "it may be chance"
 
 
+STORY = " ".join(f"word{n}" for n in range(90))
+
+
+def told(n: int, text: str, **more: Any) -> Exchange:
+    """A long answer, drawn at a temperature."""
+    return answered(n, **{"text": text, "temperature": 0.8, "timings": None, **more})
+
+
+@pytest.mark.parametrize("again", [STORY, STORY[:400], f"{STORY} and on"])
+def test_a_drawn_text_that_another_prompt_had_been_given_fails_whatever_its_id(again: str) -> None:
+    """As out of a cache of answers to prompts that are alike, which makes up ids and times."""
+    found = judged(told(1, STORY), told(2, f"Other {STORY}"), told(3, again))["stored"]
+    assert (found.outcome, found.critical, found.fault) == (Outcome.FAIL, True, "front")
+    assert found.strength == "1 by the same words, which were drawn at a temperature"
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        told(3, STORY, temperature=0.0),  # the likeliest text may be the same for many prompts
+        told(3, STORY[:250]),  # short
+        told(3, f"{STORY[:500]} but then"),  # goes on otherwise
+        told(3, STORY, prompt_digest="prompt 1"),  # the same prompt: see the ids
+    ],
+)
+def test_what_may_be_the_same_by_itself_tells_nothing(again: Exchange) -> None:
+    assert judged(told(1, STORY), told(2, f"Other {STORY}"), again)["stored"].outcome is Outcome.PASS
+
+
+def test_a_model_that_goes_round_in_circles_may_do_so_twice() -> None:
+    circles = "on and on " * 60
+    assert judged(told(1, circles), told(2, circles))["stored"].outcome is Outcome.PASS
+
+
 @pytest.mark.parametrize(
     "ids",
     ["chatcmpl-12", "fastflowlm-chat-completion", "chatcmpl-00000000000000000000", None],

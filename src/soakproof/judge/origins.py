@@ -1,6 +1,7 @@
 """Whose answer a request was given, by the ids that servers give their answers. Pure; no I/O.
 
-An id tells only where answers have ids of their own as a rule: some servers call every answer the same.
+An id tells only where answers have ids of their own as a rule: some servers call every answer the same. Long
+texts that were drawn at a temperature tell by themselves: no two of them are the same by chance.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -10,6 +11,9 @@ from soakproof.judge.claims import whole
 from soakproof.records import Exchange
 from soakproof.replays import is_replay, tells, times
 
+DRAWN_AT = 0.5  # a temperature from which on texts are drawn, and the likeliest one is not always taken
+LONG_CHARS = 300
+LONG_WORDS = 30  # different ones: what goes round in circles may come twice
 OWN_SHARE = 0.5  # of the ids in a run that only one answer has, for ids to tell at all
 
 
@@ -25,8 +29,12 @@ class Stored:
         return self.reader.prompt_digest == self.source.prompt_digest
 
     @property
-    def by_id(self) -> bool:
-        return self.reader.answer_id is not None and self.reader.answer_id == self.source.answer_id
+    def sign(self) -> str:
+        """By what it is known: "id", "times", or "words"."""
+        if not is_replay(self.reader, self.source):
+            return "words"
+        same_id = self.reader.answer_id is not None and self.reader.answer_id == self.source.answer_id
+        return "id" if same_id else "times"
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,26 @@ def stored(exchanges: Iterable[Exchange]) -> list[Stored]:
         for sign in signs:
             first.setdefault(sign, answer)
     return found
+
+
+def drawn_alike(exchanges: Iterable[Exchange]) -> list[Stored]:
+    """Long texts, drawn at a temperature, that another prompt had been answered with before, word for word up
+    to the end of the shorter; those that `stored` knows left out.
+    """
+    drawn = (e for e in exchanges if whole(e) and (e.temperature or 0) >= DRAWN_AT and _is_varied(e.text))
+    first: dict[str, Exchange] = {}
+    found = []
+    for answer in sorted(drawn, key=lambda e: e.done_ns):
+        source = first.setdefault(answer.text[:LONG_CHARS], answer)
+        short, long = sorted((answer.text, source.text), key=len)
+        known = is_replay(answer, source) or answer.prompt_digest == source.prompt_digest
+        if source is not answer and long.startswith(short) and not known:
+            found.append(Stored(answer, source))
+    return found
+
+
+def _is_varied(text: str) -> bool:
+    return len(text) >= LONG_CHARS and len(set(text[:LONG_CHARS].split())) >= LONG_WORDS
 
 
 def _signs(answer: Exchange, ids_tell: bool) -> Iterator[Hashable]:
