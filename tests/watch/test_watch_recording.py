@@ -58,11 +58,11 @@ STATES: dict[str, dict[str, str]] = {
         "nvidia": "unsupported",
         "gpu:card0": "unsupported",
         "process:backend": "value",
-        "process:backend-2": "value",
+        "process:front": "value",
         "gpu_memory:backend": "value",
-        "gpu_memory:backend-2": "unsupported",
+        "gpu_memory:front": "unsupported",
         "cgroup:backend": "value",
-        "cgroup:backend-2": "value",
+        "cgroup:front": "value",
         "cgroup:tester": "value",
     },
     "navi31": {
@@ -116,7 +116,7 @@ def test_a_file_that_hangs_is_a_timeout_of_those_who_read_it(
     (host / file).unlink()
     os.mkfifo(host / file)
     states = {name: reading.state for name, reading in look(host, 4242).items()}
-    well = {name: state for name, state in STATES["gfx1151"].items() if not name.endswith("-2")}
+    well = {name: state for name, state in STATES["gfx1151"].items() if not name.endswith(":front")}
     assert states == {**well, **dict.fromkeys(sources, "timeout")}
 
 

@@ -35,8 +35,8 @@ class Known:
     def _begin(self, config: WatchConfig) -> None:
         pid, url = config.target.get("backend_pid"), config.target.get("backend_url")
         url = self._reachable(url) if url else None
-        if not config.is_lemonade:
-            pid, url = next(iter(config.server_pids), pid), config.base_url or None
+        if config.base_url and not config.is_lemonade:
+            pid, url = next(iter(config.server_pids), pid), config.base_url
         if pid or url:
             model = self._model or config.target.get("model")
             self.backends = (Backend(MAIN, model, pid, url),)

@@ -36,7 +36,7 @@ _NOT_HERE = (
     "the front lists process {pid}, and there is none on this host: is it in a container? name it as this "
     "host sees it, --server-pid PID"
 )
-_BACKEND_PROGRAM = "llama"  # with this its name begins, among pids that were named
+_PROGRAMS = {"llama": MAIN, "lemon": FRONT}  # with which their names begin, among pids that were named
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +184,8 @@ def named_roles(proc_root: Path, pids: Sequence[int], listener: str) -> dict[str
     """The roles of processes that the user named: by their program, or in their order."""
     roles: dict[str, int] = {}
     for pid in pids:
-        is_backend = (read_name(proc_root, pid) or "").startswith(_BACKEND_PROGRAM)
-        role = MAIN if is_backend else listener
+        name = read_name(proc_root, pid) or ""
+        role = next((role for begins, role in _PROGRAMS.items() if name.startswith(begins)), listener)
         number = sum(name == role or name.startswith(f"{role}-") for name in roles) + 1
         roles[role if number == 1 else f"{role}-{number}"] = pid
     return roles
