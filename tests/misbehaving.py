@@ -204,6 +204,8 @@ def serving(act: Callable[[Connection], None]) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
+        with suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)  # or its thread waits on for a connection
         listener.close()
 
 
@@ -248,14 +250,21 @@ def _behave(connection: Connection, name: str) -> None:
 def request_of(connection: Connection) -> tuple[bytes, bytes]:
     data = b""
     while b"\r\n\r\n" not in data:
-        data += connection.recv(65536)
+        data += _more(connection)
     head, _, body = data.partition(b"\r\n\r\n")
     length = next(
         (int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-l")), 0
     )
     while len(body) < length:
-        body += connection.recv(65536)
+        body += _more(connection)
     return head, body
+
+
+def _more(connection: Connection) -> bytes:
+    data = connection.recv(65536)
+    if not data:
+        raise ConnectionError("the client left before its request was whole")
+    return data
 
 
 @contextmanager
