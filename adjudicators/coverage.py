@@ -20,6 +20,7 @@ from soakproof.judge import (
     number,
     plain,
 )
+from soakproof.judge.basis import plan_duration
 from soakproof.judge.watched import absence, ending, interval_s, readings, seen_sources
 from soakproof.records import Sample
 
@@ -45,9 +46,10 @@ class Coverage(Adjudicator):
     that it could see at all, that must be there. ``required`` adds sources that it must have been able to
     see; a name also stands for those that it begins: ``process:backend`` for ``process:backend-2``.
     ``all_kinds``: kinds of the plan that the run left out, by --tags or by the plan's own [short], decide;
-    else they are told alone, for whoever leaves them out means to. Sources
-    that only explain (processor, temperatures, control groups, GPU memory of processes) are told and decide
-    nothing unless they are named there.
+    else they are told alone, for whoever leaves them out means to. ``whole``: the plan's own duration is
+    asked for as well, where -t or the web UI asked for less. Sources that only explain (processor,
+    temperatures, control groups, GPU memory of processes) are told and decide nothing unless they are named
+    there.
     """
 
     decks: int = 1
@@ -55,6 +57,7 @@ class Coverage(Adjudicator):
     samples: Ratio = Ratio(0.95)
     required: tuple[str, ...] = ("memory", "slots", "process:backend")
     all_kinds: bool = False
+    whole: bool = False
     ranges = Ranges(decks=(0, 10_000), duration=(0, 1), samples=(0, 1))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
@@ -73,21 +76,24 @@ class Coverage(Adjudicator):
 
     def _duration(self, evidence: Evidence) -> Finding:
         """Until the load was stopped: what was drained after that makes up for nothing."""
-        planned, lasted = evidence.plan.get("duration_s"), evidence.duration
+        asked, lasted = evidence.plan.get("duration_s"), evidence.duration
+        own = plan_duration(evidence) if self.whole else None
+        due = asked if asked is None or own is None else max(asked, own)
         ended = how_ended(evidence.run.get("ended"))
         how = f"; {ended}" if ended else ""
-        if lasted is None or planned is None:
+        if lasted is None or due is None:
             outcome, answer = Outcome.INCONCLUSIVE, f"How long the load lasted is not known{how}."
         else:
-            outcome = _enough(lasted >= self.duration * planned)
-            answer = f"The load lasted {lasted:.1f} s where {planned:.0f} s were planned{how}."
+            outcome = _enough(lasted >= self.duration * due)
+            of = f", of the plan's own {due:.0f} s" if due != asked else ""
+            answer = f"The load lasted {lasted:.1f} s where {asked:.0f} s were asked for{of}{how}."
         return finding(
             self,
             "duration",
             outcome,
             answer,
             figures=(Figure(name="duration", value=lasted, unit="s"),),
-            limit=f"{self.duration:.0%} of {planned:g} s" if planned else "as long as planned",
+            limit=f"{self.duration:.0%} of {due:g} s" if due else "as long as planned",
             limit_source="policy, plan",
         )
 

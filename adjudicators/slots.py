@@ -122,7 +122,7 @@ class Slots(Adjudicator):
             limit_source="policy",
             exchanges=ids(victims),
             span=(restarts[0].t_ns / NS, restarts[-1].t_ns / NS) if restarts else None,
-            critical=self.required or outcome is Outcome.FAIL,
+            critical=self.required or outcome is not Outcome.INCONCLUSIVE,
             fault="backend" if outcome is Outcome.FAIL else "",
         )
 
@@ -323,7 +323,7 @@ class Slots(Adjudicator):
             limit_source="policy",
             exchanges=ids(held),
             span=None if last.at_ns is None else (last.at_ns / NS, last.at_ns / NS),
-            critical=self.required or outcome is Outcome.FAIL,
+            critical=self.required or outcome is not Outcome.INCONCLUSIVE,
             fault="backend" if outcome is Outcome.FAIL else "",
         )
 

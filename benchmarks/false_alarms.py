@@ -1,14 +1,16 @@
 """What a healthy server is said to have done wrong: nothing, whatever the load and the weather.
 
-    python benchmarks/false_alarms.py [--minutes 6] [--only NAME …] [--write]
+    python benchmarks/false_alarms.py [--minutes 6] [--seed N] [--only NAME …] [--write]
 
 soaks the healthy testbed under each condition for so many minutes and judges it by the default policy. A FAIL
 or an ERROR is a false alarm, and ends the command with 1. INCONCLUSIVE is none where it says that the machine
-could not carry the load: that is what it has to say. With --write the results go to docs/false-alarms.md.
+could not carry the load: that is what it has to say. Each condition has a seed of its own, counted from
+--seed, so that no two ask the same. With --write the results go to docs/false-alarms.md.
 """
 
 import argparse
 import json
+import math
 import os
 import platform
 import subprocess
@@ -84,13 +86,14 @@ def contention(processes: int, seconds: float) -> Iterator[None]:
             other.wait()
 
 
-def soak(condition: Condition, minutes: float, folder: Path) -> Result:
+def soak(condition: Condition, minutes: float, seed: int, folder: Path) -> Result:
     """Soak and judge one condition, on a testbed of its own."""
     plan = folder / "plan.toml"
     plan.write_text(condition.more + (ROOT / "scenarios" / f"{condition.plan}.toml").read_text())
     arguments = ["--plantable", *(word for plant in condition.plants for word in ("--plant", plant))]
     locust = [sys.executable, "-m", "locust", "-f", str(ROOT / "locustfiles" / "soak.py"), "--headless"]
     locust += ["-t", f"{round(minutes * 60)}s", "-u", str(condition.users), "--plan", str(plan)]
+    locust += ["--seed", str(seed)]
     judge = [sys.executable, "-m", "soakproof", "adjudicate", "latest"]
     with (
         Testbed.start(folder / "logs", arguments=arguments) as pair,
@@ -142,18 +145,34 @@ def table(results: Sequence[Result]) -> str:
     return tabulate(rows, headers=headers, tablefmt="pipe", disable_numparse=True)
 
 
-def page(results: Sequence[Result]) -> str:
+def page(results: Sequence[Result], seed: int) -> str:
     """The page that keeps the last result."""
     alarms = sum(r.false_alarm for r in results)
     minutes = sum(r.minutes for r in results)
     return f"""# False alarms
 
 The healthy testbed, soaked under each condition below and judged by the default policy. Written by
-`python benchmarks/false_alarms.py --write`, last on {datetime.now(UTC):%Y-%m-%d}, on {os.cpu_count()} cores
-({platform.machine()}): {alarms} false alarms in {minutes:g} minutes.
+`python benchmarks/false_alarms.py --minutes {results[0].minutes:g} --seed {seed} --write` on
+{datetime.now(UTC):%Y-%m-%d}, of the code as of `{revision()}`, on {os.cpu_count()} cores
+({platform.machine()}): {alarms} false alarms in {minutes:g} minutes.{bound(alarms, minutes)}
 
 {table(results)}
 """
+
+
+def bound(alarms: int, minutes: float) -> str:
+    """What so long without an alarm says of their rate; exact for alarms that come by chance (Poisson)."""
+    if alarms:
+        return ""
+    most = -math.log(0.05) / minutes * 60
+    return f" By that alone there may be {most:.2g} an hour at most, with 95 % confidence."
+
+
+def revision() -> str:
+    """The last commit, as git says it."""
+    git = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    told = subprocess.run(git, capture_output=True, text=True, check=False)
+    return told.stdout.strip() or "no repository"
 
 
 def main() -> int:
@@ -161,6 +180,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--minutes", type=float, default=6.0, help="of each condition")
+    parser.add_argument("--seed", type=int, default=1, help="of the first condition")
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[c.name for c in CONDITIONS])
     parser.add_argument("--write", action="store_true", help="write docs/false-alarms.md")
     options = parser.parse_args()
@@ -172,11 +192,11 @@ def main() -> int:
             folder = Path(scratch) / str(n)
             folder.mkdir()
             began = time.monotonic()
-            results.append(soak(condition, options.minutes, folder))
+            results.append(soak(condition, options.minutes, options.seed + n, folder))
             print(f"{condition.name}: {results[-1].verdict}, {time.monotonic() - began:.0f} s", flush=True)
     print(table(results))
     if options.write:
-        PAGE.write_text(page(results))
+        PAGE.write_text(page(results, options.seed))
     return int(any(r.false_alarm for r in results))
 
 

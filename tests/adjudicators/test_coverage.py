@@ -47,7 +47,7 @@ def test_a_whole_run_passes_everywhere() -> None:
         "source process:backend",
         "source kernel_log",
     }
-    assert found["duration"].answer == "The load lasted 60.0 s where 60 s were planned; its time was up."
+    assert found["duration"].answer == "The load lasted 60.0 s where 60 s were asked for; its time was up."
     assert found["source slots"].answer == "24 readings with a value of 24 due."
 
 
@@ -55,7 +55,7 @@ def test_a_run_that_was_interrupted_is_too_short() -> None:
     run = {"load_stopping_ns": 30 * 10**9, "load_ended_ns": 34 * 10**9, "ended": {"why": "interrupt"}}
     found = adjudicate("coverage", full(run=run))
     assert found["duration"].outcome is Outcome.INCONCLUSIVE
-    told = "The load lasted 30.0 s where 60 s were planned; it was interrupted before its time was up."
+    told = "The load lasted 30.0 s where 60 s were asked for; it was interrupted before its time was up."
     assert found["duration"].answer == told
 
 

@@ -159,12 +159,12 @@ def test_one_that_came_back_and_one_of_another_model_are_not_gone() -> None:
 
 
 def test_a_testbed_that_ended_with_its_killed_tester_is_not_gone() -> None:
-    killed: dict[str, Any] = {"target": {"testbed": True}, "run": {"ended": None, "load_ended_ns": None}}
+    killed: dict[str, Any] = {"target": {"embedded": True}, "run": {"ended": None, "load_ended_ns": None}}
     alive = trace("tester", 19, node="load")
     assert "gone" not in adjudicate("slots", evidence(gone(), alive, **killed))
     went_on = trace("tester", 40, node="load")
     assert adjudicate("slots", evidence(gone(), went_on, **killed))["gone"].outcome is Outcome.FAIL
-    served = {**killed, "target": {"testbed": False}}  # a server of the user's does not end with us
+    served = {**killed, "target": {"testbed": True}}  # a server of the user's does not end with us
     assert adjudicate("slots", evidence(gone(), alive, **served))["gone"].outcome is Outcome.FAIL
 
 

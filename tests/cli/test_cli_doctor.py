@@ -187,7 +187,8 @@ def test_a_value_is_told_in_its_unit() -> None:
 
 def test_what_cannot_be_read_is_told_by_what_it_means_for_a_run(here: Path) -> None:
     policies = [load_policy(Catalog(here), name) for name in POLICIES]
-    denied = [Reading("kernel_log", "denied"), Reading("slots", "timeout"), Reading("memory")]
+    thermal = Reading("thermal", values={"platform_profile": "balanced"})
+    denied = [Reading("kernel_log", "denied"), Reading("slots", "timeout"), Reading("memory"), thermal]
     found = {(c.adjudicator, c.source): c.decides for c in consequences(denied, policies)}
     assert found == {
         ("kernel", "kernel_log"): ("release",),
@@ -198,9 +199,13 @@ def test_what_cannot_be_read_is_told_by_what_it_means_for_a_run(here: Path) -> N
 
 
 def test_one_gpu_that_tells_its_memory_will_do() -> None:
-    assert not list(consequences([Reading("amdgpu", "unsupported"), Reading("nvidia:0")], []))
-    none = consequences([Reading("amdgpu", "unsupported"), Reading("nvidia", "unsupported")], [])
-    assert {c.adjudicator for c in none} == {"memory", "conditions"}
+    def unknown(*readings: Reading) -> list[tuple[str, str]]:
+        return [(c.adjudicator, c.source) for c in consequences(readings, [])]
+
+    assert unknown(Reading("amdgpu:card1", values={"performance_level": "auto"})) == []
+    assert unknown(Reading("amdgpu", "unsupported"), Reading("nvidia:0")) == [("conditions", "settings")]
+    none = unknown(Reading("amdgpu", "unsupported"), Reading("nvidia", "unsupported"))
+    assert none == [("memory", "gpu"), ("conditions", "gpu"), ("conditions", "settings")]
 
 
 def test_every_adjudicator_that_it_names_is_there(here: Path) -> None:

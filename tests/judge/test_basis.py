@@ -21,7 +21,8 @@ SOURCES = {
 def run(*more: Any, testbed: bool = False, **values: Any) -> Evidence:
     values.setdefault("plan", {"source": 'duration = "30m"', "duration_s": 120.0})
     values.setdefault("duration", 120.0)
-    target = {"kind": "lemonade", "base_url": "http://127.0.0.1:1", "model": "m", "testbed": testbed}
+    target = {"kind": "lemonade", "base_url": "http://127.0.0.1:1", "model": "m"}
+    target |= {"testbed": testbed, "embedded": testbed}
     sent = [exchange(f"x{n}", at=n, iteration=n) for n in range(3)]
     return evidence(sent, [iteration(number=n) for n in range(3)], *more, target=target, **values)
 
@@ -76,7 +77,7 @@ def test_a_load_without_an_end_has_no_length() -> None:
 
 def test_caveats_of_a_short_run_on_the_testbed() -> None:
     told = list(caveats(run(testbed=True, plan={"left_out": ["cache"]}), None))
-    assert told[0] == "The target was the embedded testbed: nothing is said of any other server or model."
+    assert told[0] == "The target was the testbed: nothing is said of any other server or model."
     assert told[1] == "Kinds of the plan that were not asked: cache."
     assert "Nothing is said of faster or slower than before." in told
     assert "2 min can neither prove nor exclude a leak." in told

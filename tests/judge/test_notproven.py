@@ -83,7 +83,7 @@ def test_baselines_testbeds_and_few_repeats() -> None:
     text = told(few, evidence(id="before"))
     assert "Fewer than 5 repeats of long_prose" in text
     assert "not interleaved" in text
-    assert "embedded testbed" in text
+    assert "The target was the testbed" in text
 
 
 def test_a_run_of_nothing_is_told_without_a_fault() -> None:

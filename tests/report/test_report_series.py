@@ -32,11 +32,20 @@ def value(read: Sample) -> float | None:
 def test_thinning_keeps_extremes_order_and_gaps(found: list[float | None], bins: int) -> None:
     line = series((float(t), v) for t, v in enumerate(found))
     thin = thinned(line, bins)
-    assert thin.times.size <= 4 * bins
+    assert thin.times.size <= 6 * bins
     assert (np.diff(thin.times) > 0).all()
     assert set(thin.times) <= set(line.times)
     if line:
         assert (thin.known.min(), thin.known.max()) == (line.known.min(), line.known.max())
+
+
+@given(st.lists(st.tuples(st.integers(0, 3000), st.integers(1, 50)), min_size=60, max_size=200))
+def test_thinned_steps_are_at_their_true_level_wherever_a_span_ends(found: list[tuple[int, int]]) -> None:
+    line = in_flight((float(start), float(start + length)) for start, length in found)
+    thin = thinned(line, 20)
+    for edge in np.linspace(line.times[0], line.times[-1], 21)[1:-1]:
+        drawn, true = (s.values[np.searchsorted(s.times, edge) - 1] for s in (thin, line))
+        assert drawn == true  # just before it
 
 
 @given(values)

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from soakproof.judge.rules import Policy
+from soakproof.judge.switches import CHOICES
 
 if TYPE_CHECKING:
     from soakproof.watch.source import Reading
 
-# By a source's name, what stays unknown without it: adjudicator, and what of it.
+# By a source's name, what stays unknown without it: adjudicator, and what of it. "gpu" is any that is read,
+# "settings" a power profile, governor or performance level, whoever reads it.
 RESTS_ON: Mapping[str, tuple[tuple[str, str], ...]] = {
     "memory": (("memory", "the floor of available memory, swap"),),
     "gpu": (("memory", "the ceilings of a GPU's memory"), ("conditions", "a GPU's clocks")),
@@ -22,6 +24,7 @@ RESTS_ON: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("functional", "whether a cancel frees its slot"),
         ("scheduling", "requests that wait while a slot is free"),
     ),
+    "settings": (("conditions", "whether a power setting was switched"),),
     "health": (("slots", "servers that are gone"),),
     "server_log": (("server_log", "what the server itself says of faults"),),
     "kernel_log": (("kernel", "faults of the GPU, kills for memory"),),
@@ -53,6 +56,8 @@ def consequences(readings: "Sequence[Reading]", policies: Sequence[Policy]) -> I
     for reading in readings:
         base = reading.source.partition(":")[0]
         states.setdefault("gpu" if base in _GPUS else base, set()).add(reading.state)
+    told = any(isinstance(r.values.get(choice), str) for r in readings for choice in CHOICES)
+    states["settings"] = {"value" if told else "unsupported"}
     for source, rests in RESTS_ON.items():
         if source in states and "value" not in states[source]:
             for adjudicator, unknown in rests:

@@ -85,8 +85,9 @@ def _verdict(trial: Trial, book: Book) -> str:
     if book.stopped:
         return f"{name}: {book.stopped}; {runs}"
     failed = sorted({c.name for c in book.checks if check_outcome(c) == "fail"})
+    fits = "the testbed and its own small model" if trial.on_probe else "this model and this server"
     words = {
-        EXIT_OK: "every check passed: this scenario fits this model and this server",
+        EXIT_OK: f"every check passed: this scenario fits {fits}",
         EXIT_FAIL: f"FAILED: {', '.join(failed) or 'requests failed'}",
         EXIT_INCONCLUSIVE: "nothing failed, and not everything could be seen",
         EXIT_ERROR: "the scenario itself is at fault",

@@ -1,7 +1,8 @@
 """What a verdict rests on, in a sentence, and what it says nothing of: for the first screen. Pure; no I/O."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
@@ -36,7 +37,7 @@ def caveats(evidence: Evidence, usable: Evidence | None) -> Iterator[str]:
     """The main things that a verdict on this run says nothing of, the gravest first."""
     start, _ = load_span(evidence)
     if evidence.target.get("testbed"):
-        yield "The target was the embedded testbed: nothing is said of any other server or model."
+        yield "The target was the testbed: nothing is said of any other server or model."
     if changes := [e for e in evidence.events if e.what == "users_changed"]:
         told = (f"{e.details.get('now')} after {length((e.t_ns - start) / NS)}" for e in changes)
         yield f"The number of users was changed while it ran: {listed(list(told), KINDS_SHOWN)}."
@@ -74,10 +75,14 @@ def _lasted(evidence: Evidence) -> str:
 def _target(evidence: Evidence) -> str:
     target = evidence.target
     if target.get("testbed"):
-        return "the embedded testbed"
+        return "the embedded testbed" if target.get("embedded") else f"the testbed at {_address(target)}"
     server = server_name(target.get("kind"))
     model = plain(model_name(target.get("model_resolved") or target.get("model") or "unknown"), 60)
-    return f"{server} at {plain(target.get('base_url') or 'an unknown address', 80)} with {model}"
+    return f"{server} at {_address(target)} with {model}"
+
+
+def _address(target: Mapping[str, Any]) -> str:
+    return plain(target.get("base_url") or "an unknown address", 80)
 
 
 def _against(baseline: Evidence | None, usable: Evidence | None) -> str:

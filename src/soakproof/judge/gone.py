@@ -28,7 +28,7 @@ def _followed(evidence: Evidence, end: Event) -> bool:
 
 def _with_its_tester(evidence: Evidence, end: Event) -> bool:
     """Whether the tester was killed and its own testbed ended with it, as it shall: no sign came after."""
-    if not evidence.target.get("testbed") or evidence.run.get("ended"):
+    if not evidence.target.get("embedded") or evidence.run.get("ended"):
         return False
     return all(s.t_ns < end.t_ns for s in evidence.samples.get("tester", ()))
 

@@ -39,7 +39,7 @@ def not_proven(evidence: Evidence, baseline: Evidence | None) -> tuple[str, ...]
 def _scope(evidence: Evidence) -> Iterator[str]:
     target = evidence.target
     if target.get("testbed"):
-        yield "The target was the embedded testbed with a very small model: no other server was tested."
+        yield "The target was the testbed: no other server was tested."
     model = plain(model_name(target.get("model_resolved") or target.get("model") or "unknown"), 80)
     yield f"One model ({model}) on one host was tested: no other model, profile or machine."
     if evidence.left_out:

@@ -26,7 +26,7 @@ def describe_run(
     arguments: Mapping[str, Any],
     target: Target,
     around: Surroundings,
-    testbed: bool,
+    embedded: bool,
 ) -> dict[str, Any]:
     """The document as it stands when everything is prepared. ``started_at`` is the wall time of the zero."""
     return {
@@ -39,7 +39,7 @@ def describe_run(
         "boot_id": boot_id(),
         "plan": describe_plan(plan),
         "arguments": arguments,
-        "target": describe_target(target, testbed=testbed),
+        "target": describe_target(target, embedded=embedded),
         "around": {
             "slots": around.slots,
             "slot_context": around.slot_context,
@@ -89,10 +89,13 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def describe_target(target: Target, *, testbed: bool) -> dict[str, Any]:
-    """The target's identity, with the digests of its program and model where they can be read."""
-    found = target.describe() | {"testbed": testbed}
-    if testbed:  # the library in it tells no build of its own
+def describe_target(target: Target, *, embedded: bool) -> dict[str, Any]:
+    """The target's identity, with the digests of its program and model where they can be read.
+
+    ``embedded``: it is the run's own testbed, and ends with it.
+    """
+    found = {"testbed": False} | target.describe() | {"embedded": embedded}
+    if found["testbed"]:  # the library in it tells no build of its own
         found["build"] = f"xllamacpp {describe_versions().get('xllamacpp', 'unknown')}"
     if target.local:
         path = found.get("model_path") or _after(found.get("launch_command"), "-m", "--model")

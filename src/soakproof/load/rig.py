@@ -132,7 +132,7 @@ class _Setup:
         target = _of_testbed(testbed, self.wishes.model or ALIAS) if testbed else named
         assert target is not None
         around = target.surroundings(self.catalog.corpora())
-        self._describe(target, around, testbed=testbed is not None)
+        self._describe(target, around, embedded=testbed is not None)
         watch = self._watch(testbed)
         slots = SlotsReader(target.slots_url, self.wishes.credentials.headers, self.clock, target)
         self.stack.callback(slots.close)
@@ -161,7 +161,7 @@ class _Setup:
         say(f"testbed at {testbed.url}")
         return testbed
 
-    def _describe(self, target: Target, around: Surroundings, *, testbed: bool) -> None:
+    def _describe(self, target: Target, around: Surroundings, *, embedded: bool) -> None:
         """run.json, with all that is known before the load."""
         self.run.document = describe_run(
             id=self.run.path.name,
@@ -172,7 +172,7 @@ class _Setup:
             arguments=self.wishes.arguments,
             target=target,
             around=around,
-            testbed=testbed,
+            embedded=embedded,
         )
         self.run.save()
 

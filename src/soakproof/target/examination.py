@@ -133,6 +133,7 @@ class _Examination:
             "device": entry.get("device"),
             "models_loaded": model_names(models(loaded)),
             "max_models": loaded.get("max_models"),
+            "testbed": loaded.get("soakproof_testbed") is True,
         }
         return self._finish("lemonade", model, local, slots_url, seen_at, pid_of(entry), identity, entry)
 

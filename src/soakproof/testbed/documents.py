@@ -27,6 +27,7 @@ def health(model: Model) -> dict[str, Any]:
         "pinned_helper_models": dict.fromkeys(_POOLS, 0),
         "pinned_models": dict.fromkeys(_POOLS, 0),
         "status": "ok",
+        "soakproof_testbed": True,  # which no Lemonade says: a report names what it was
         "telemetry": {"enabled": False},
         "update_check_done": True,
         "version": VERSION,

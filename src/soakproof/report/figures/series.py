@@ -14,7 +14,7 @@ from soakproof.clock import NS
 from soakproof.records import Sample
 
 Floats = NDArray[np.float64]
-BINS = 360  # of a series that is thinned: about two points a pixel of a figure's width
+BINS = 300  # of a series that is thinned: about two points a pixel of a figure's width
 _LATE = 2.5  # intervals without a reading that make a gap
 
 
@@ -63,7 +63,9 @@ def with_gaps(line: Series, interval: float | None = None) -> Series:
 
 
 def thinned(line: Series, bins: int = BINS) -> Series:
-    """The lowest and the highest value of each of ``bins`` equal spans, and a gap wherever there was one."""
+    """The lowest, the highest and the last value of each of ``bins`` equal spans, and a gap wherever there
+    was one. With the last a line of steps goes on.
+    """
     if line.times.size <= 2 * bins:
         return line
     there = np.flatnonzero(np.isfinite(line.values))
@@ -72,7 +74,7 @@ def thinned(line: Series, bins: int = BINS) -> Series:
     for part in np.split(there, np.searchsorted(line.times[there], edges)):
         if part.size:
             found = line.values[part]
-            kept += sorted({int(part[np.argmin(found)]), int(part[np.argmax(found)])})
+            kept += {int(part[np.argmin(found)]), int(part[np.argmax(found)]), int(part[-1])}
     kept = sorted(kept + _gaps_between(line, kept))
     return Series(line.times[kept], line.values[kept])
 

@@ -50,13 +50,13 @@ def _spans(evidence: Evidence, end: float) -> list[tuple[float, float]]:
 
 
 def _draw_counts(ax: "Axes", requests: Series, busy: Series, evidence: Evidence) -> None:
-    shown = thinned(requests, 600)
+    shown = thinned(requests, 450)
     ax.fill_between(shown.times, shown.values, step="post", color=style.LINE, alpha=0.22, linewidth=0)
     ax.step(
         shown.times, shown.values, where="post", color=style.LINE, linewidth=0.8, label="requests in flight"
     )
     if busy:
-        seen = thinned(busy, 600)
+        seen = thinned(busy, 450)
         ax.step(seen.times, seen.values, where="post", color=style.SECOND, linewidth=1.0, label="slots busy")
         for start, end in missing_spans(busy)[:200]:
             ax.axvspan(start, end, color=style.GAP, alpha=0.5, linewidth=0)
