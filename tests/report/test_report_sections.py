@@ -290,7 +290,7 @@ def test_medians_stand_beside_the_baselines() -> None:
         "12.29 tokens/s (n 3)",
         "+3.6 %",
     )
-    assert compared_table(founding.run(), None).empty == "No baseline was given."
+    assert compared_table(founding.run(), None).empty == "Nothing to compare with."
     assert compared_table(evidence(), evidence()).rows == ()
 
 

@@ -170,7 +170,7 @@ _ADVICE = {
     "process": "restarts, and growth of the server's memory, stay unseen",
     "health": "a backend that died, or another address of it, is not seen",
     "server_log": "what the server itself says of a lost device or of memory stays unseen: name its log with "
-    "--server-log FILE (docs/lemonade.md says where it is)",
+    "--server-log FILE (the page on Lemonade says where it is)",
     "live": "whether the front still answers is not seen",
 }
 

@@ -61,8 +61,8 @@ def advice(trial: Trial, book: Book) -> Iterator[str]:
 
 _PROBE = (
     "the testbed's own model is very small: it knows the phrasings and words of the bundled scenarios and "
-    "nothing else (docs/scenarios.md lists them), so a scenario that is right may fail on it: try it on your "
-    "own server, with --host"
+    "nothing else (the page on scenarios lists them), so a scenario that is right may fail on it: try it on "
+    "your own server, with --host"
 )
 
 

@@ -101,7 +101,8 @@ def _concurrency(evidence: Evidence) -> Iterator[str]:
         )
     pairs = sum(i.counts.get("isolation.overlap", 0) for i in evidence.iterations)
     if any(i.scenario.startswith("isolation") for i in evidence.iterations):
-        yield f"Isolation rests on {pairs:.0f} pairs of requests that overlapped in time."
+        plural = "" if pairs == 1 else "s"
+        yield f"Isolation rests on {pairs:.0f} pair{plural} of requests that overlapped in time."
     else:
         yield "Isolation between requests was not tested."
 

@@ -109,7 +109,7 @@ def compared_table(evidence: Evidence, baseline: Evidence | None, unfit: str = "
         Column("Change", "number"),
     )
     if baseline is None:
-        return Table(columns, (), unfit or "No baseline was given.")
+        return Table(columns, (), unfit or "Nothing to compare with.")
     rows = []
     for kind in kinds(evidence):
         for name, head in COMPARED:
