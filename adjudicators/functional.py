@@ -30,7 +30,8 @@ from soakproof.judge.waiting import UNANSWERED
 from soakproof.records import Check, Exchange, Failure
 
 MOST_CAUSES = 3
-SLIPS = 3  # of the model's own, in any run; more than the share that may be unknown are none
+SLIP = "slip"
+SLIPS = 2  # of the model's own, in a run of whatever length
 
 
 @dataclass(frozen=True)
@@ -39,17 +40,20 @@ class Functional(Adjudicator):
 
     ``unknown`` is the share of outcomes that may be unknown. What the end of the run cut off is not among
     them: of checks it is told, of exchanges at most ``stopped`` are taken for it. Exchanges of the kinds in
-    ``may_fail`` are asked in order to fail: their checks judge them. A model's own slips (nearly right, and
-    the same again when computed anew) are unknown; more of them than that share, and than three, fail.
+    ``may_fail`` are asked in order to fail: their checks judge them. ``slips`` is the share of a check that
+    may be the model's own slips (nearly right, and the same again when it was computed anew): those are
+    unknown, and where there are more, and more than two, they fail.
     """
 
     unknown: Ratio = Ratio(0.05)
     stopped: int = 8
+    slips: Ratio = Ratio(0.01)
     may_fail: tuple[str, ...] = ()
-    ranges = Ranges(unknown=(0, 1), stopped=(0, 10_000))
+    ranges = Ranges(unknown=(0, 1), slips=(0, 1), stopped=(0, 10_000))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield from self._checks(evidence)
+        yield from self._slips(evidence)
         yield from self._exchanges(evidence)
         yield from self._broken(evidence)
 
@@ -80,8 +84,8 @@ class Functional(Adjudicator):
             by_outcome["cut" if of_stopped else end].append(check)
         failed, unknown = by_outcome["fail"], by_outcome["unknown"]
         known = by_outcome["known"]
-        slips = [c for c in unknown if c.grade == "slip"]
-        if not failed and len(slips) > max(SLIPS, self.unknown * len(checks)):
+        slips = [c for c in unknown if c.grade == SLIP]
+        if not failed and len(slips) > max(SLIPS, self.slips * len(checks)):
             failed = slips
         if failed:
             answer, outcome = f"Failed in {len(failed)} of {len(checks)}; {_first(failed)}.", Outcome.FAIL
@@ -105,6 +109,24 @@ class Functional(Adjudicator):
             exchanges=ids(id for c in failed or unknown or known for id in c.exchanges),
             strength="" if by_outcome["pass"] or not known else "only the known limit was seen",
         )
+
+    def _slips(self, evidence: Evidence) -> Iterable[Finding]:
+        """The model's own slips are told, also where they decide nothing: a fault may look like one."""
+        slips = [c for c in evidence.checks if c.grade == SLIP]
+        if slips:
+            yield finding(
+                self,
+                "slips",
+                Outcome.INCONCLUSIVE,
+                f"{counted(len(slips), 'answer')} nearly right, and the same again when computed anew: the "
+                f"model's own slips, as it seems; {_first(slips)}.",
+                figures=(Figure(name="slips", value=len(slips), n=len(evidence.checks)),),
+                limit=f"at most {SLIPS} of a check, or {self.slips:.0%}",
+                limit_source="policy",
+                exchanges=ids(id for c in slips for id in c.exchanges),
+                critical=False,
+                fault="model",
+            )
 
     def _exchanges(self, evidence: Evidence) -> Iterable[Finding]:
         """One finding a failure class, with the cause that was seen, or one that none failed.

@@ -21,8 +21,9 @@ from soakproof.scenario import (
     Script,
     Tokens,
     Yield,
+    excuse_slip,
     is_replay,
-    judged_code,
+    missed_code,
     register,
 )
 
@@ -135,10 +136,11 @@ def ask_exact(
     """The record's code and nothing else; a wrong answer is told by where it comes from. The exchange."""
     ask = Ask(question, role=role, tokens=64)
     answer = yield ask
-    right, grade, reason = yield from judged_code(it, ask, answer, asked, record)
-    if grade == "wrong" and question[0][0] == "system":
-        grade = "wrong_of_system"
-    it.check("cache.exact", right, answer, grade=grade, reason=reason)
+    grade, reason = missed_code(it, answer, asked, record)
+    graded = "wrong_of_system" if grade == "wrong" and question[0][0] == "system" else grade
+    it.check("cache.exact", not grade, answer, grade=graded, reason=reason)
+    if grade == "wrong":
+        yield from excuse_slip(it, ask, answer, asked.codes[record])
     return answer
 
 

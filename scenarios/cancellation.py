@@ -32,7 +32,8 @@ from soakproof.scenario import (
     Seconds,
     Start,
     Tokens,
-    judged_line,
+    excuse_slip,
+    missed_line,
     prose,
     prose_above,
 )
@@ -96,8 +97,10 @@ class Cancellation(Scenario):
                 whole.append((yield Finish(other)))
         self._check_released(it, cut, freed, tokens, self._grade(it, seen, tokens), lasts)
         check_bystanders(it, whole, beside)
-        right, grade, reason = yield from judged_line(ask, after, line)
-        it.check("cancel.after", right, after, grade=grade, reason=reason)
+        reason = missed_line(after, line)
+        it.check("cancel.after", not reason, after, reason=reason)
+        if reason:
+            yield from excuse_slip(it, ask, after, line)
         check_ghost(it, cut, after, whole)
 
     def _bystanders(self, it: IterationContext) -> int:

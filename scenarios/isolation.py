@@ -15,7 +15,7 @@ from soakproof.scenario import (
     Scenario,
     Script,
     Together,
-    own_slip,
+    excuse_slip,
 )
 
 
@@ -42,10 +42,9 @@ class Isolation(Scenario):
         answers = yield Together(*asks)
         for n, answer in enumerate(answers):
             grade = told_apart(answer.text.strip(), lines[n], lines[:n] + lines[n + 1 :])
-            right: bool | None = not grade
-            if grade == "wrong" and (yield from own_slip(asks[n], answer, lines[n])):
-                right, grade = None, "slip"
-            it.check("isolation.own", right, answer, grade=grade, reason=grade and answer.text[:160])
+            it.check("isolation.own", not grade, answer, grade=grade, reason=grade and answer.text[:160])
+            if grade == "wrong":
+                yield from excuse_slip(it, asks[n], answer, lines[n])
         leaked = it.foreign(*answers)
         it.check("isolation.foreign", not leaked, *answers, reason=", ".join(sorted(leaked)))
         it.count("isolation.overlap", overlap(answers))

@@ -27,7 +27,8 @@ from soakproof.scenario import (
     Tokens,
     Yield,
     at_depths,
-    judged_code,
+    excuse_slip,
+    missed_code,
     register,
 )
 
@@ -111,11 +112,13 @@ def check_depth(
     it: IterationContext, ask: Ask, said: Exchange, made: Register, depth: str, record: str
 ) -> Generator[Yield, Exchange, None]:
     """The record's code and nothing else; a wrong answer is graded by the length of its prompt."""
-    right, grade, reason = yield from judged_code(it, ask, said, made, record)
+    grade, reason = missed_code(it, said, made, record)
     if grade:
         reason = f"{grade}: {reason}; {told_length(it, said)}, record {record} of {len(made.codes)}"
-    graded = grade if grade in ("", "foreign", "slip") else length(it, said)
-    it.check(f"context.{depth}", right, said, grade=graded, reason=reason)
+    graded = grade if grade in ("", "foreign") else length(it, said)
+    it.check(f"context.{depth}", not grade, said, grade=graded, reason=reason)
+    if grade == "wrong":
+        yield from excuse_slip(it, ask, said, made.codes[record])
 
 
 def length(it: IterationContext, said: Exchange) -> str:

@@ -18,7 +18,8 @@ from soakproof.scenario import (
     Ranges,
     Scenario,
     Script,
-    judged_line,
+    excuse_slip,
+    missed_line,
     register,
 )
 
@@ -61,8 +62,10 @@ class Refusals(Scenario):
         line = it.secret(self.words)
         ask = Ask(it.phrase("echo", x=line), role="after")
         after = yield ask
-        right, grade, reason = yield from judged_line(ask, after, line)
-        it.check("refusal.after", right, after, grade=grade, reason=reason)
+        reason = missed_line(after, line)
+        it.check("refusal.after", not reason, after, reason=reason)
+        if reason:
+            yield from excuse_slip(it, ask, after, line)
 
     def _echo(self, it: IterationContext) -> str:
         return it.phrase("echo", x=it.secret(self.words))

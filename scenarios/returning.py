@@ -19,7 +19,8 @@ from soakproof.scenario import (
     Script,
     Tokens,
     Yield,
-    judged_code,
+    excuse_slip,
+    missed_code,
     register,
 )
 
@@ -77,6 +78,8 @@ def ask(
     """Ask for the code that stands in the conversation's own register, and nothing else; the exchange."""
     question = Ask(tuple(turns), role=ROLES[check], tokens=64)
     said = yield question
-    right, grade, reason = yield from judged_code(it, question, said, made, record)
-    it.check(check, right, said, grade=grade, reason=reason)
+    grade, reason = missed_code(it, said, made, record)
+    it.check(check, not grade, said, grade=grade, reason=reason)
+    if grade == "wrong":
+        yield from excuse_slip(it, question, said, made.codes[record])
     return said

@@ -145,7 +145,7 @@ def _refusal(ask: Ask, around: Surroundings) -> dict[str, Any] | None:
     late = around.front == "lemonade" and ask.stream  # its stream has begun by then
     if ask.model is not None and around.front != "llamacpp":
         return {"failure": Failure.CONFIGURATION, "status": 404, "reason": "model_not_found"}
-    if ask.refused and ask.more is not None:
+    if ask.more not in (None, ANEW):
         return {"failure": Failure.CONFIGURATION, "status": 200 if late else 400, "reason": "wrong type"}
     if size > around.slot_context:
         return {"failure": Failure.CONTEXT, "status": 200 if late else 400, "reason": "too long"}

@@ -131,6 +131,7 @@ class IterationContext:
         self.draw = random.Random(f"{seed}/{kind}/{number}")
         self.counts: dict[str, float] = {}
         self.checked: list[Checked] = []
+        self.doubted: list[Checked] = []  # failed, and being asked about again
         self.declared: Collection[str] | None = None  # names that `check` may be given; None: any
         self._secrets = secrets
         self._traffic = traffic

@@ -154,15 +154,15 @@ class Stepper:
     def result(self) -> Result:
         """Every declared check, with those not reached as unknown."""
         assert self._end is not None, "result() before the end"
-        seen = {c.name for c in self._context.checked}
+        found = (*self._context.checked, *self._context.doubted)
+        seen = {c.name for c in found}
         why = self._reason or "the scenario ended without it"
         missing = [
             Checked(name, None, "unreached", f"not reached: {why}", ())
             for name in self._scenario.checks
             if name not in seen
         ]
-        checked = (*self._context.checked, *missing)
-        return Result(self._end, self._reason, checked, dict(self._context.counts))
+        return Result(self._end, self._reason, (*found, *missing), dict(self._context.counts))
 
     def _told(self, error: BaseException) -> str:
         """The error and the scenario's own line that it came from."""

@@ -5,16 +5,11 @@ The words are in scenarios/prompts/*.txt; here is only how they are put together
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from soakproof.context import IterationContext
 from soakproof.records import Exchange
-from soakproof.slips import own_slip
-
-if TYPE_CHECKING:
-    from soakproof.scenario import Ask, Yield
 
 FEWEST_RECORDS = 6
 NEAREST = 2  # records to choose from at a depth
@@ -103,30 +98,10 @@ def missed_code(it: IterationContext, answer: Exchange, made: Register, record: 
     return grade, f"expected {want}, found {text[:80]!r}"
 
 
-def judged_code(
-    it: IterationContext, ask: "Ask", said: Exchange, made: Register, record: str
-) -> Generator["Yield", Exchange, tuple[bool | None, str, str]]:
-    """Outcome, grade and reason for a check of ``said``, the answer to ``ask`` for a record's code.
-
-    Unknown is the model's own slip, which came again when it was asked anew.
-    """
-    grade, reason = missed_code(it, said, made, record)
-    if grade == "wrong" and (yield from own_slip(ask, said, made.codes[record])):
-        return None, "slip", reason
-    return not grade, grade, reason
-
-
-def judged_line(
-    ask: "Ask", said: Exchange, line: str
-) -> Generator["Yield", Exchange, tuple[bool | None, str, str]]:
-    """The same of a line that was to be repeated exactly."""
-    text = said.text.strip()
-    if text == line:
-        return True, "", ""
-    reason = f"expected {line!r}, found {text[:80]!r}"
-    if (yield from own_slip(ask, said, line)):
-        return None, "slip", reason
-    return False, "", reason
+def missed_line(answer: Exchange, line: str) -> str:
+    """How an answer misses the line that it was to repeat, in words; "" where it does not."""
+    text = answer.text.strip()
+    return "" if text == line else f"expected {line!r}, found {text[:80]!r}"
 
 
 def prose(it: IterationContext) -> str:

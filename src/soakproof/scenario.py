@@ -30,19 +30,10 @@ from soakproof.context import (
     nonces,
 )
 from soakproof.plain import plain
-from soakproof.prompts import (
-    Register,
-    at_depths,
-    judged_code,
-    judged_line,
-    missed_code,
-    prose,
-    prose_above,
-    register,
-)
+from soakproof.prompts import Register, at_depths, missed_code, missed_line, prose, prose_above, register
 from soakproof.records import Exchange, Failure
 from soakproof.replays import is_replay
-from soakproof.slips import own_slip
+from soakproof.slips import excuse_slip
 from soakproof.strictjson import Parsed, as_floats, parse, same, violations
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
 
@@ -262,12 +253,11 @@ __all__ = [
     "Yield",
     "as_floats",
     "at_depths",
+    "excuse_slip",
     "is_replay",
-    "judged_code",
-    "judged_line",
     "missed_code",
+    "missed_line",
     "nonces",
-    "own_slip",
     "parse",
     "prose",
     "prose_above",

@@ -9,6 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from soakproof.context import IterationContext
 from soakproof.records import Exchange
 from soakproof.replays import is_replay
 
@@ -16,17 +17,34 @@ if TYPE_CHECKING:
     from soakproof.scenario import Ask, Yield
 
 ANEW = {"cache_prompt": False}  # llama.cpp: compute the whole prompt, restore nothing of it
+RESTORED = 16  # tokens of a prompt that is computed anew all the same: a template's beginning
 
 
-def own_slip(ask: "Ask", said: Exchange, want: str) -> Generator["Yield", Exchange, bool]:
-    """Whether ``said``, a wrong answer to ``ask``, misses ``want`` as narrowly as a model slips, and comes
-    once more when the question is computed anew. Only a near miss is asked again.
+def excuse_slip(
+    it: IterationContext, ask: "Ask", said: Exchange, want: str
+) -> Generator["Yield", Exchange, None]:
+    """Where ``said``, the answer to ``ask`` that has just failed a check, misses ``want`` as narrowly as a
+    model slips, ask again; and where the same comes, computed anew, make that check unknown, grade slip.
+
+    It fails until then, and for good where the run ends meanwhile, where it cannot be asked that way, or
+    where the server does not show that it computed the prompt anew.
     """
     if not is_near(said.text.strip(), want):
-        return False
+        return
+    failed = it.checked.pop()
+    it.doubted.append(failed)
     more = {**(ask.more or {}), **ANEW}
-    again = yield replace(ask, role=f"{ask.role}-anew", more=more, may_fail=True)
-    return again.outcome == "ok" and again.text == said.text and not is_replay(again, said)
+    again = yield replace(ask, role=f"{ask.role}-anew", more=more, may_fail=True, refused=True)
+    it.doubted.remove(failed)
+    is_slip = _is_the_same_anew(said, again)
+    it.checked.append(replace(failed, outcome=None, grade="slip") if is_slip else failed)
+
+
+def _is_the_same_anew(said: Exchange, again: Exchange) -> bool:
+    if again.outcome != "ok" or again.failure is not None or again.text != said.text:
+        return False
+    is_anew = again.cached_tokens is not None and again.cached_tokens <= RESTORED
+    return is_anew and not is_replay(again, said)
 
 
 def is_near(text: str, want: str) -> bool:

@@ -32,11 +32,12 @@ def test_one_failure_in_ten_fails_and_names_the_iteration_the_reason_and_the_exc
 
 
 SLIPS = [
-    (3, 60, Outcome.PASS),
-    (4, 60, Outcome.FAIL),
-    (4, 90, Outcome.PASS),
-    (4, 4, Outcome.FAIL),
-    (3, 3, Outcome.INCONCLUSIVE),
+    (2, 60, Outcome.PASS),
+    (3, 60, Outcome.FAIL),
+    (3, 300, Outcome.PASS),
+    (4, 300, Outcome.FAIL),
+    (3, 3, Outcome.FAIL),
+    (2, 2, Outcome.INCONCLUSIVE),
 ]
 
 
@@ -46,6 +47,13 @@ def test_a_models_own_slips_are_told_and_many_of_them_fail(slips, of, outcome) -
     found = adjudicate("functional", evidence(exchange(), passing(of - slips), graded))["json.parse"]
     assert found.outcome is outcome
     assert ("unknown: slip", slips) in [(f.name, f.value) for f in found.figures]
+
+
+def test_slips_are_told_where_they_decide_nothing() -> None:
+    one = check("json.parse", "unknown", kind="json", iteration=99, grade="slip", reason="'A' for 'B'")
+    told = adjudicate("functional", evidence(exchange(), passing(60), one))["slips"]
+    assert (told.outcome, told.critical) == (Outcome.INCONCLUSIVE, False)
+    assert "first: json 99: slip: 'A' for 'B'" in told.answer
 
 
 def test_grades_are_told_by_class_within_passes_too() -> None:

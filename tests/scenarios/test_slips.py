@@ -2,13 +2,17 @@
 
 import dataclasses
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from playing import AROUND, Played, make, play
+from playing import AROUND, Played, Server, make, of, play
 
-from soakproof.records import Exchange
+from soakproof.context import IterationContext, Secrets, Traffic
+from soakproof.iteration import Stepper
+from soakproof.records import Exchange, Failure
+from soakproof.scenario import Ask
 from soakproof.slips import is_near
 
 ID = "chatcmpl-8Fh2Kd93Lm5Qx7Zt"
@@ -61,6 +65,42 @@ def test_a_near_miss_out_of_a_store_of_answers_is_not_the_models_slip() -> None:
         return exchange
 
     assert play(PAIR, change).missed()["cache.exact"][0] is False
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"cached_tokens": 300},  # the server takes no heed of cache_prompt: it restored what may be spoiled
+        {"cached_tokens": None},  # nobody knows
+        {
+            "failure": Failure.CONFIGURATION,
+            "status": 400,
+            "text": "",
+        },  # refused
+        {"outcome": "fail", "failure": Failure.STALL},
+    ],
+)
+def test_what_was_not_shown_to_be_computed_anew_excuses_nothing(fields: dict[str, Any]) -> None:
+    def change(exchange: Exchange) -> Exchange:
+        if exchange.role == "changed":
+            return dataclasses.replace(exchange, text=f"{exchange.text}X")
+        if exchange.role == "changed-anew":
+            return dataclasses.replace(exchange, **{"text": f"{exchange.text}X", **fields})
+        return exchange
+
+    assert play(PAIR, change).missed() == {"cache.exact": (False, "wrong")}
+
+
+def test_a_run_that_ends_while_it_is_asked_again_keeps_the_failed_check() -> None:
+    context = IterationContext("kind", 0, 1, AROUND, Secrets(), Traffic(2.5))
+    server = Server(AROUND, Secrets(), Traffic(2.5), of("changed", text=lambda text: f"{text}X"))
+    stepper = Stepper(PAIR, context)
+    wanted = stepper.begin()
+    while isinstance(wanted, Ask) and wanted.role != "changed-anew":
+        wanted = stepper.reply(server.answer(wanted, server.now))
+    stepper.stop("the run ends")
+    (failed,) = [c for c in stepper.result().checked if c.outcome is False]
+    assert (failed.name, failed.grade) == ("cache.exact", "wrong")
 
 
 @pytest.mark.parametrize("text", ["", "AAAA-2222", "the code is unknown"])
