@@ -4,6 +4,7 @@ Every time is on the run clock (`soakproof.clock`), in nanoseconds; every field 
 None when it is unknown, never 0. `encode` and `decode` are each other's inverse for every record.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -11,6 +12,9 @@ from typing import Any, Literal
 
 import msgspec
 import orjson
+
+# In UTF-8: DEL, the C1 controls, and the marks that turn the direction of writing.
+_OBEYED = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 
 Outcome = Literal["ok", "fail", "unknown"]
 CheckOutcome = Literal["pass", "fail", "unknown"]
@@ -237,13 +241,21 @@ TYPES: Mapping[str, type] = {tag: kind for kind, tag in TAGS.items()}
 
 
 def encode(record: Record) -> bytes:
-    """One line, newline included. Text that UTF-8 cannot carry is replaced; huge integers become text."""
+    """One line, newline included. Text that UTF-8 cannot carry is replaced; huge integers become text.
+
+    What a terminal would obey or hide stands as its escape: people look at these lines there.
+    """
     document = {"record": TAGS[type(record)]}
     document.update((f.name, getattr(record, f.name)) for f in fields(record))
     try:
-        return orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
-        return orjson.dumps(carriable(document), option=orjson.OPT_APPEND_NEWLINE)
+        line = orjson.dumps(carriable(document), option=orjson.OPT_APPEND_NEWLINE)
+    return _OBEYED.sub(_escaped, line)
+
+
+def _escaped(found: re.Match[bytes]) -> bytes:
+    return f"\\u{ord(found[0].decode()):04x}".encode()
 
 
 def carriable(value: Any, levels: int = 64) -> Any:

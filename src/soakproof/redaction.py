@@ -6,6 +6,7 @@ out leaves `REMOVED` in its place, so that a reader sees that something was ther
 
 import html
 import re
+from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from string import ascii_letters, digits
@@ -50,8 +51,8 @@ def without_options(value: Any) -> Any:
 
 
 def without_key(value: Any, key: str | None) -> Any:
-    """``value`` without this API key, wherever it stands in a string: as it is, or as JSON, HTML or an
-    address write it.
+    """``value`` without this API key, wherever it stands in a string: as it is, or as JSON, HTML, an address,
+    base64 or hexadecimal digits write it.
     """
     if not key or key.lower() in _PLACEHOLDERS:
         return value
@@ -98,6 +99,20 @@ def _pattern(key: str, escaped: bool) -> re.Pattern[str]:
     return re.compile(form if len(key) >= _LONG else rf"(?<![A-Za-z0-9_])(?:{form})(?![A-Za-z0-9_])")
 
 
+@lru_cache(maxsize=16)
+def _encoded(key: str) -> tuple[str, ...]:
+    """A long key as base64 and hexadecimal digits write it, wherever it begins in what was encoded."""
+    data = key.encode("utf-8", "replace")
+    if len(data) < _LONG:
+        return ()
+    found = {data.hex(): None, data.hex().upper(): None}
+    for before in range(3):
+        whole = (before + len(data)) * 8 // 6  # characters that what follows has no part in
+        text = b64encode(b"\0" * before + data).decode()[-(-before * 8 // 6) : whole]
+        found |= {text: None, text.replace("+", "-").replace("/", "_"): None}
+    return tuple(found)
+
+
 def _forms(character: str) -> Iterator[str]:
     """Patterns of a character: as it is, and as JSON, HTML and addresses write it, in however many layers."""
     units = character.encode("utf-16-be", "surrogatepass").hex()
@@ -115,6 +130,8 @@ def _forms(character: str) -> Iterator[str]:
 
 def _replaced(value: Any, key: str) -> Any:
     if isinstance(value, str):
+        for encoded in _encoded(key):
+            value = value.replace(encoded, REMOVED)
         return _pattern(key, bool(_ESCAPED_LETTER.search(value))).sub(REMOVED, value)
     if isinstance(value, Mapping):  # a name that is an ordinary word is rather one of ours
         return {

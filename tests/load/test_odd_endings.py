@@ -58,6 +58,8 @@ def test_variables_set_our_options_too(tmp_path: Path, monkeypatch: pytest.Monke
         (["-t", "0"], "--run-time: expected more than 0 seconds"),
         (["--server-log", "/nowhere.log"], "--server-log: /nowhere.log is not there"),
         (["--server-log", "/tmp"], "--server-log: /tmp is no regular file"),
+        (["--html", "/tmp"], "--html: /tmp cannot be written: Is a directory"),
+        (["--json-file", "/proc/nope"], "--json-file: /proc/nope cannot be written: No such file"),
         (["--server-pid", "0"], "--server-pid: no process has the pid 0"),
         (["--server-pid", "999999999999"], "--server-pid: no process has the pid 999999999999"),
         (["--testbed-model", "/nowhere.gguf"], "cannot read the model file"),
@@ -78,8 +80,10 @@ def test_what_makes_no_run_is_refused_and_leaves_none(tmp_path: Path, arguments:
 
 def test_a_report_of_locusts_that_cannot_be_written_costs_no_seal(tmp_path: Path):
     """Locust then ends by an error of its own, in the middle of Ctrl-C, and tells nobody."""
-    with locust(tmp_path, "--headless", "-t", "5m", "--html", "/proc/no/such.html") as process:
+    with locust(tmp_path, "--headless", "-t", "5m", "--html", "out/report.html") as process:
         run = loaded(tmp_path)
+        (tmp_path / "out").rmdir()
+        (tmp_path / "out").write_text("a file by now")
         mine = list(children(process).values())
         process.send_signal(signal.SIGINT)
         assert process.wait(90) != 0

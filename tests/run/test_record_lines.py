@@ -144,3 +144,13 @@ def test_a_field_of_the_wrong_type_is_refused() -> None:
 def test_every_record_has_a_file_and_every_failure_a_culprit() -> None:
     assert set(FILES) == set(TAGS)
     assert set(KINDS) == set(Failure)
+
+
+def test_what_a_terminal_would_obey_stands_as_its_escape() -> None:
+    text = "\x1b[31m \x9b31m \x7f \u202egnp.\u2066\u200f ü → \x80"
+    record = smallest(Exchange, text=text)
+    line = encode(record)
+    assert decode(line) == record
+    shown = line.decode().rstrip("\n")
+    assert not [c for c in shown if not c.isprintable()]
+    assert "ü →" in shown

@@ -1,5 +1,7 @@
 """No secret in what is written down, and nothing else taken out with it."""
 
+import base64
+import binascii
 import html
 import json
 from collections.abc import Callable
@@ -100,6 +102,20 @@ def test_a_key_is_found_in_whatever_form_a_server_repeats_it(key: str, form: Cal
 def test_a_key_that_a_bound_cuts_off_is_taken_out(cut: str) -> None:
     told = redacted(f"no such key: {cut}", ["s3cr3t|k3y^01234"])
     assert told.removesuffix("…") == f"no such key: {REMOVED}"
+
+
+@given(
+    st.text("ABab12-_+/é", min_size=8, max_size=40),
+    st.binary(max_size=5),
+    st.binary(max_size=5),
+    st.sampled_from([base64.b64encode, base64.urlsafe_b64encode, binascii.hexlify]),
+)
+def test_a_long_key_is_found_encoded_with_whatever_stands_around_it(
+    key: str, before: bytes, after: bytes, encode: Callable[[bytes], bytes]
+) -> None:
+    text = encode(before + key.encode() + after).decode()
+    left = without_key(f"said {text}", key).replace(REMOVED, "")
+    assert len(left) <= len("said ") + len(text) - (len(key) * 4 // 3 - 3)
 
 
 def test_what_only_begins_like_a_key_stays() -> None:

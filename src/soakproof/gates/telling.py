@@ -132,7 +132,7 @@ def _plan_of(record: Opened) -> str:
     if record.cancel_planned:
         parts.append(f"to be cancelled in {record.cancel_planned}")
     if record.refusal_planned:
-        parts.append("to be refused")
+        parts.append("a refusal will do")
     return ", ".join(parts)
 
 

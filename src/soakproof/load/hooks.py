@@ -36,6 +36,7 @@ from soakproof.load.arguments import (
 )
 from soakproof.load.ending import recover_command
 from soakproof.load.interrupt import hangup_as_sigterm, interrupt_main, sigterm_as_well, to_main_greenlet
+from soakproof.load.outputs import refuse_unwritable
 from soakproof.load.page import Page
 from soakproof.load.progress import left_out_lines, say
 from soakproof.load.rig import prepare
@@ -94,6 +95,7 @@ class Hooks:
             refuse_odd(options)
             self.catalog = Catalog()
             refuse_unseen(options)
+            refuse_unwritable(options)
             self.plan = seeded(load_plan(self.catalog, options.plan), options)
             apply_defaults(options, self.plan)
             make_tasks(self.plan)
