@@ -30,6 +30,8 @@ def refuse_unwritable(options: argparse.Namespace) -> None:
 def _try(path: Path) -> None:
     if "{" in str(path.parent):  # Locust puts numbers of the run in its place
         return
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        return  # a device, or a pipe that would keep who opens it waiting
     path.parent.mkdir(parents=True, exist_ok=True)
     probe = path.with_name(".soakproof-probe") if "{" in path.name else path
     was_there = probe.exists()

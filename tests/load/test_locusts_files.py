@@ -1,0 +1,40 @@
+"""Files that Locust writes at its end: tried at the start, and nothing of them is changed by that."""
+
+import argparse
+import os
+from pathlib import Path
+
+import pytest
+
+from soakproof.errors import UsageError
+from soakproof.load.outputs import refuse_unwritable
+
+
+def tried(**given: str | None) -> None:
+    refuse_unwritable(argparse.Namespace(**{"html_file": None, "json_file": None, **given}))
+
+
+def test_a_file_that_is_there_keeps_what_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "kept.html").write_text("precious")
+    tried(html_file=str(tmp_path / "kept.html"))
+    assert (tmp_path / "kept.html").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["new.html", "in/a/folder.html", "{u}-users.html"])
+def test_a_new_one_is_not_there_before_its_time(tmp_path: Path, name: str) -> None:
+    tried(html_file=str(tmp_path / name))
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and devices with names")
+def test_a_pipe_without_a_reader_keeps_nobody_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    tried(html_file=str(tmp_path / "pipe"), json_file=os.devnull)
+
+
+def test_what_cannot_be_written_is_refused_with_its_option(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UsageError, match=r"--html: .* cannot be written"):
+        tried(html_file=str(tmp_path))
+    with pytest.raises(UsageError, match=r"--json-file: .* cannot be written"):
+        tried(json_file=str(tmp_path / "file" / "below.json"))
