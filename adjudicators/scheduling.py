@@ -19,6 +19,7 @@ from soakproof.judge import (
     counted,
     finding,
     ids,
+    upper,
 )
 from soakproof.judge.contention import contended
 from soakproof.judge.slotwork import resolution
@@ -26,6 +27,10 @@ from soakproof.judge.trend import Rise, rise
 from soakproof.judge.unexplained import Unexplained, Wait
 from soakproof.judge.waiting import UNANSWERED, Request, Waits
 from soakproof.records import Exchange
+
+USUAL = 80  # percentile of the unexplained waits: where more are put off, that is how this server is
+FAR, FAR_S = 10, 2.0  # times that, and at least so many seconds, are far beyond it
+FAR_SHARE = 0.01  # of the requests: fewer may be the host's own hiccups
 
 
 @dataclass(frozen=True)
@@ -36,8 +41,8 @@ class Scheduling(Adjudicator):
     later requests may begin to be answered while one is in no slot yet. ``required``: where the slots were
     not seen, there is no PASS. ``wait`` is how long a request may wait for its first token beyond what
     explains it (its own prompt, a neighbour's, a queue): ``waits`` such are a failure, fewer are doubtful, as
-    are ``waits`` of more than half of it. By ``growth`` such waits may grow in the course of a run; a quarter
-    of it is doubtful.
+    are ``waits`` of more than half of it, or of 2 s and far more than the other requests waited. By
+    ``growth`` such waits may grow in the course of a run; a quarter of it is doubtful.
     """
 
     required: bool = False
@@ -78,18 +83,16 @@ class Scheduling(Adjudicator):
 
     def _put_off(self, found: Sequence[Wait]) -> Finding:
         late = [w for w in found if w.seconds > self.wait]
-        halfway = [w for w in found if w.seconds > self.wait / 2]
-        many = len(late) >= self.waits
-        outcome = Outcome.FAIL if many else Outcome.PASS
-        if not many and (late or len(halfway) >= self.waits):
-            outcome = Outcome.INCONCLUSIVE
-        told = late or (halfway if outcome is not Outcome.PASS else [])
+        told, limit = (late, self.wait) if late else self._doubtful(found)
+        outcome = Outcome.INCONCLUSIVE if told else Outcome.PASS
+        if len(late) >= self.waits:
+            outcome = Outcome.FAIL
         longest = max(found, key=lambda w: w.seconds)
         return finding(
             self,
             "waits",
             outcome,
-            _told_put_off(told, longest, self.wait if late else self.wait / 2)
+            _told_put_off(told, longest, limit)
             if told
             else f"No request with a free slot waited more than {self.wait:g} s that nothing explains.",
             figures=(
@@ -102,6 +105,18 @@ class Scheduling(Adjudicator):
             strength=f"{counted(len(found), 'request')} with nothing to queue for",
             fault="server" if outcome is Outcome.FAIL else "",
         )
+
+    def _doubtful(self, found: Sequence[Wait]) -> tuple[Sequence[Wait], float]:
+        """Several waits of more than half the bound, or far beyond what this server's requests wait
+        otherwise; and the seconds that they are beyond. Empty where there are none.
+        """
+        usual = upper([w.seconds for w in found], USUAL)
+        far = max(FAR_S, FAR * usual)
+        for limit, least in ((self.wait / 2, self.waits), (far, max(self.waits, FAR_SHARE * len(found)))):
+            beyond = [w for w in found if w.seconds > limit]
+            if len(beyond) >= least:
+                return beyond, limit
+        return [], far
 
     def _growing(self, evidence: Evidence, found: Sequence[Wait]) -> Finding:
         """Whether such waits become longer and longer, however short they still are."""

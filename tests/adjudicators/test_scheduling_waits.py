@@ -30,6 +30,9 @@ def judged(*seconds: float, others: Sequence[Sample] = (), **options: Any) -> di
         ([15.0], Outcome.INCONCLUSIVE),
         ([15.0, 12.0], Outcome.INCONCLUSIVE),
         ([6.0, 7.0, 8.0], Outcome.INCONCLUSIVE),
+        ([3.0, 4.0], Outcome.PASS),
+        ([3.0, 4.0, 2.5], Outcome.INCONCLUSIVE),
+        ([1.5, 1.6, 1.7], Outcome.PASS),
         ([15.0, 12.0, 25.0], Outcome.FAIL),
     ],
 )
@@ -42,6 +45,12 @@ def test_requests_that_are_put_off_for_nothing(late: list[float], outcome: Outco
     if outcome is Outcome.FAIL:
         assert "3 requests waited more than 10 s for a first token although a slot was free" in found.answer
         assert "x12 (long_prose ask), waited 25.0 s, 24.8 s of them for nothing" in found.answer
+
+
+def test_what_all_requests_wait_and_what_few_of_many_wait_stands_not_out() -> None:
+    assert judged(*[0.4, 0.5, 0.6] * 9, 3.0, 3.5, 4.0)["waits"].outcome is Outcome.PASS, "a slow front"
+    assert judged(*[0.1] * 400, 3.0, 3.5, 4.0)["waits"].outcome is Outcome.PASS, "hiccups of a long run"
+    assert judged(*[0.1] * 200, 3.0, 3.5, 4.0)["waits"].outcome is Outcome.INCONCLUSIVE
 
 
 def test_the_bounds_are_the_policys() -> None:
