@@ -104,7 +104,8 @@ class Functional(Adjudicator):
             outcome,
             answer,
             figures=(*_counts(by_outcome, len(checks)), *_grades(checks)),
-            limit=f"no failure, and at most {self.unknown:.0%} unknown",
+            limit=f"no failure, and at most {self.unknown:.0%} unknown"
+            + (f", {max(SLIPS, self.slips * len(checks)):.0f} of them slips" if slips else ""),
             limit_source="policy",
             exchanges=ids(id for c in failed or unknown or known for id in c.exchanges),
             strength="" if by_outcome["pass"] or not known else "only the known limit was seen",

@@ -310,9 +310,9 @@ class Slots(Adjudicator):
         last = after_load(evidence, samples)
         ours = {e.seed: e for e in evidence.exchanges}
         held = [ours[seed] for seed in last.seeds if seed in ours]
-        since = {e.id: ((last.at_ns or 0) - e.done_ns) / NS for e in held}
-        early = [e for e in held if since[e.id] <= self.within]
-        outcome, answer = _after(last.busy, held, early)
+        at_ns = last.at_ns
+        late = [e for e in held if at_ns is not None and (at_ns - e.done_ns) / NS > self.within]
+        outcome, answer = _after(last.busy, held, late)
         return finding(
             self,
             "end",
@@ -388,23 +388,23 @@ def _restart(event: Event) -> str:
     return f"{plain(event.details.get('role') or 'a server', 40)} at {event.t_ns / NS:.1f} s"
 
 
-def _after(busy: int | None, held: Sequence[Exchange], early: Sequence[Exchange]) -> tuple[Outcome, str]:
-    """What the slots' state after the load means; ``held`` are this run's exchanges that they work for, of
-    which ``early`` had ended too short a time before to be late.
+def _after(busy: int | None, held: Sequence[Exchange], late: Sequence[Exchange]) -> tuple[Outcome, str]:
+    """What the slots' state after the load means; ``held`` are this run's exchanges that they work for, and
+    ``late`` those of them that had ended long enough before.
     """
     if busy is None:
         return Outcome.INCONCLUSIVE, "What the slots did after the load is unknown."
     if not busy:
         return Outcome.PASS, "Every slot was free after the load."
-    limits = [e for e in held if phase_at_end(e) in KNOWN]
-    if any(e not in limits and e not in early for e in held):
+    owing = [e for e in held if phase_at_end(e) not in KNOWN]
+    if any(e in late for e in owing):
         return Outcome.FAIL, f"{busy} still busy after the load, {len(held)} for requests that had ended."
-    if any(e not in limits for e in held):
+    if owing:
         told = f"{busy} still busy when last seen, for requests that had only just ended: what came of it is"
         return Outcome.INCONCLUSIVE, f"{told} not known."
     if len(held) < busy:
         return Outcome.INCONCLUSIVE, f"{busy} still busy after the load, for requests that are not known."
-    return Outcome.PASS, f"{busy} still busy after the load: {KNOWN[phase_at_end(limits[0])]}."
+    return Outcome.PASS, f"{busy} still busy after the load: {KNOWN[phase_at_end(held[0])]}."
 
 
 def _most(leaks: Sequence[Outlived]) -> Figure:

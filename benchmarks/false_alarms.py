@@ -13,6 +13,7 @@ import json
 import math
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -145,15 +146,14 @@ def table(results: Sequence[Result]) -> str:
     return tabulate(rows, headers=headers, tablefmt="pipe", disable_numparse=True)
 
 
-def page(results: Sequence[Result], seed: int) -> str:
+def page(results: Sequence[Result], command: str, code: str) -> str:
     """The page that keeps the last result."""
     alarms = sum(r.false_alarm for r in results)
     minutes = sum(r.minutes for r in results)
     return f"""# False alarms
 
 The healthy testbed, soaked under each condition below and judged by the default policy. Written by
-`python benchmarks/false_alarms.py --minutes {results[0].minutes:g} --seed {seed} --write` on
-{datetime.now(UTC):%Y-%m-%d}, of the code as of `{revision()}`, on {os.cpu_count()} cores
+`python {command}` on {datetime.now(UTC):%Y-%m-%d}, of the code as of `{code}`, on {os.cpu_count()} cores
 ({platform.machine()}): {alarms} false alarms in {minutes:g} minutes.{bound(alarms, minutes)}
 
 {table(results)}
@@ -165,7 +165,7 @@ def bound(alarms: int, minutes: float) -> str:
     if alarms:
         return ""
     most = -math.log(0.05) / minutes * 60
-    return f" By that alone there may be {most:.2g} an hour at most, with 95 % confidence."
+    return f" By that alone the rate is at most {most:.2g} an hour (95 % confidence)."
 
 
 def revision() -> str:
@@ -184,7 +184,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", choices=[c.name for c in CONDITIONS])
     parser.add_argument("--write", action="store_true", help="write docs/false-alarms.md")
     options = parser.parse_args()
-    results = []
+    results, code = [], revision()
     with tempfile.TemporaryDirectory() as scratch:
         for n, condition in enumerate(CONDITIONS):
             if options.only and condition.name not in options.only:
@@ -196,7 +196,7 @@ def main() -> int:
             print(f"{condition.name}: {results[-1].verdict}, {time.monotonic() - began:.0f} s", flush=True)
     print(table(results))
     if options.write:
-        PAGE.write_text(page(results, options.seed))
+        PAGE.write_text(page(results, shlex.join(["benchmarks/false_alarms.py", *sys.argv[1:]]), code))
     return int(any(r.false_alarm for r in results))
 
 

@@ -21,9 +21,8 @@ from soakproof.scenario import (
     Script,
     Tokens,
     Yield,
-    excuse_slip,
+    check_code,
     is_replay,
-    missed_code,
     register,
 )
 
@@ -136,11 +135,8 @@ def ask_exact(
     """The record's code and nothing else; a wrong answer is told by where it comes from. The exchange."""
     ask = Ask(question, role=role, tokens=64)
     answer = yield ask
-    grade, reason = missed_code(it, answer, asked, record)
-    graded = "wrong_of_system" if grade == "wrong" and question[0][0] == "system" else grade
-    it.check("cache.exact", not grade, answer, grade=graded, reason=reason)
-    if grade == "wrong":
-        yield from excuse_slip(it, ask, answer, asked.codes[record])
+    of_system = {"wrong": "wrong_of_system"} if question[0][0] == "system" else {}
+    yield from check_code(it, "cache.exact", ask, answer, asked, record, regrade=of_system)
     return answer
 
 

@@ -32,8 +32,7 @@ from soakproof.scenario import (
     Seconds,
     Start,
     Tokens,
-    excuse_slip,
-    missed_line,
+    check_line,
     prose,
     prose_above,
 )
@@ -97,10 +96,7 @@ class Cancellation(Scenario):
                 whole.append((yield Finish(other)))
         self._check_released(it, cut, freed, tokens, self._grade(it, seen, tokens), lasts)
         check_bystanders(it, whole, beside)
-        reason = missed_line(after, line)
-        it.check("cancel.after", not reason, after, reason=reason)
-        if reason:
-            yield from excuse_slip(it, ask, after, line)
+        yield from check_line(it, "cancel.after", ask, after, line)
         check_ghost(it, cut, after, whole)
 
     def _bystanders(self, it: IterationContext) -> int:

@@ -18,8 +18,7 @@ from soakproof.scenario import (
     Ranges,
     Scenario,
     Script,
-    excuse_slip,
-    missed_line,
+    check_line,
     register,
 )
 
@@ -62,10 +61,7 @@ class Refusals(Scenario):
         line = it.secret(self.words)
         ask = Ask(it.phrase("echo", x=line), role="after")
         after = yield ask
-        reason = missed_line(after, line)
-        it.check("refusal.after", not reason, after, reason=reason)
-        if reason:
-            yield from excuse_slip(it, ask, after, line)
+        yield from check_line(it, "refusal.after", ask, after, line)
 
     def _echo(self, it: IterationContext) -> str:
         return it.phrase("echo", x=it.secret(self.words))

@@ -19,14 +19,12 @@ from soakproof.scenario import (
     Script,
     Tokens,
     Yield,
-    excuse_slip,
-    missed_code,
+    check_code,
     register,
 )
 
 SHARE = 0.4  # of a slot's context that a register may fill
 Turns = list[tuple[str, str]]
-ROLES = {f"returning.{phase}": phase for phase in ("first", "again", "late")} | {"returning.others": "other"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Returning(Scenario):
         mine = register(it, self.prompt, asked=3, share=SHARE)
         system = it.phrase("system_secret", secret=it.nonce())
         turns: Turns = [("system", system), ("user", mine.question(it, mine.asked[0]))]
-        said = yield from ask(it, "returning.first", turns, mine, mine.asked[0])
+        said = yield from ask(it, "first", turns, mine, mine.asked[0])
         mine_said = [said]
 
         others: list[Exchange] = []
@@ -53,7 +51,7 @@ class Returning(Scenario):
         for (phase, many), record in zip(floods.items(), mine.asked[1:], strict=True):
             others += yield from self._others(it, many)
             turns += [("assistant", said.text), ("user", it.phrase("lookup", record=record))]
-            said = yield from ask(it, f"returning.{phase}", turns, mine, record)
+            said = yield from ask(it, phase, turns, mine, record)
             mine_said.append(said)
             pushed_out = said.cached_tokens is not None and said.cached_tokens <= self.slack
             it.count(f"returning.pushed_out_{phase}", int(pushed_out))
@@ -68,18 +66,16 @@ class Returning(Scenario):
             made = register(it, self.other, share=SHARE)
             system = it.phrase("system_secret", secret=it.nonce())
             turns = [("system", system), ("user", made.question(it, made.asked[0]))]
-            answers.append((yield from ask(it, "returning.others", turns, made, made.asked[0])))
+            answers.append((yield from ask(it, "other", turns, made, made.asked[0])))
         return answers
 
 
 def ask(
-    it: IterationContext, check: str, turns: Turns, made: Register, record: str
+    it: IterationContext, role: str, turns: Turns, made: Register, record: str
 ) -> Generator[Yield, Exchange, Exchange]:
     """Ask for the code that stands in the conversation's own register, and nothing else; the exchange."""
-    question = Ask(tuple(turns), role=ROLES[check], tokens=64)
+    question = Ask(tuple(turns), role=role, tokens=64)
     said = yield question
-    grade, reason = missed_code(it, said, made, record)
-    it.check(check, not grade, said, grade=grade, reason=reason)
-    if grade == "wrong":
-        yield from excuse_slip(it, question, said, made.codes[record])
+    check = f"returning.{'others' if role == 'other' else role}"
+    yield from check_code(it, check, question, said, made, record)
     return said

@@ -20,8 +20,7 @@ from soakproof.scenario import (
     Together,
     Tokens,
     Yield,
-    excuse_slip,
-    missed_code,
+    check_code,
     register,
 )
 
@@ -73,9 +72,5 @@ def check_burst(
     """Every answer is its own record's code; one that is another client's is told as that."""
     others = {made.codes[record] for record in made.asked}
     for question, answer, record in zip(questions, answers, made.asked, strict=True):
-        grade, reason = missed_code(it, answer, made, record)
-        if grade and answer.text.strip() in others:
-            grade = "swapped"
-        it.check(name, not grade, answer, grade=grade, reason=reason)
-        if grade == "wrong":
-            yield from excuse_slip(it, question, answer, made.codes[record])
+        swapped = {"other_record": "swapped"} if answer.text.strip() in others else {}
+        yield from check_code(it, name, question, answer, made, record, regrade=swapped)

@@ -199,7 +199,7 @@ class Reading:
         return source.told() if source else None
 
     def _refused(self) -> bool:
-        """Whether the server refused what was asked in order to be refused, before any token."""
+        """Whether the server refused what it may refuse, before any token."""
         told = self._told()
         return (
             self._opened.refusal_planned

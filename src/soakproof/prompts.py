@@ -5,11 +5,16 @@ The words are in scenarios/prompts/*.txt; here is only how they are put together
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from soakproof.context import IterationContext
 from soakproof.records import Exchange
+from soakproof.slips import excuse_slip
+
+if TYPE_CHECKING:
+    from soakproof.scenario import Ask, Yield
 
 FEWEST_RECORDS = 6
 NEAREST = 2  # records to choose from at a depth
@@ -98,10 +103,34 @@ def missed_code(it: IterationContext, answer: Exchange, made: Register, record: 
     return grade, f"expected {want}, found {text[:80]!r}"
 
 
-def missed_line(answer: Exchange, line: str) -> str:
-    """How an answer misses the line that it was to repeat, in words; "" where it does not."""
-    text = answer.text.strip()
-    return "" if text == line else f"expected {line!r}, found {text[:80]!r}"
+def check_code(
+    it: IterationContext,
+    check: str,
+    ask: "Ask",
+    said: Exchange,
+    made: Register,
+    record: str,
+    *,
+    regrade: Mapping[str, str] | None = None,
+) -> Generator["Yield", Exchange, None]:
+    """Check that ``said``, the answer to ``ask``, is the record's code and nothing else; a model's own slip
+    is excused. ``regrade`` has other grades for some of `missed_code`'s.
+    """
+    grade, reason = missed_code(it, said, made, record)
+    it.check(check, not grade, said, grade=(regrade or {}).get(grade, grade), reason=reason)
+    if grade == "wrong":
+        yield from excuse_slip(it, ask, said, made.codes[record])
+
+
+def check_line(
+    it: IterationContext, check: str, ask: "Ask", said: Exchange, line: str
+) -> Generator["Yield", Exchange, None]:
+    """The same of a line that was to be repeated."""
+    text = said.text.strip()
+    reason = "" if text == line else f"expected {line!r}, found {text[:80]!r}"
+    it.check(check, not reason, said, reason=reason)
+    if reason:
+        yield from excuse_slip(it, ask, said, line)
 
 
 def prose(it: IterationContext) -> str:

@@ -13,8 +13,10 @@ from typing import Any, Literal
 import msgspec
 import orjson
 
-# In UTF-8: DEL, the C1 controls, and the marks that turn the direction of writing.
-_OBEYED = re.compile(rb"\x7f|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
+# In UTF-8: DEL, the C1 controls, what has no width, and what turns the direction of writing or ends a line.
+_OBEYED = re.compile(
+    rb"\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
+)
 
 Outcome = Literal["ok", "fail", "unknown"]
 CheckOutcome = Literal["pass", "fail", "unknown"]
@@ -71,7 +73,7 @@ class Opened:
     prompt_digest: str  # SHA-256 of the messages as sent
     secrets: tuple[str, ...] = ()  # nonces that its own prompt holds
     cancel_planned: str | None = None  # such as "decode: after 20 token events"
-    refusal_planned: bool = False  # asked in order to be refused
+    refusal_planned: bool = False  # a refusal is no failure of it
     temperature: float | None = None  # as it was sent
 
 

@@ -30,7 +30,16 @@ from soakproof.context import (
     nonces,
 )
 from soakproof.plain import plain
-from soakproof.prompts import Register, at_depths, missed_code, missed_line, prose, prose_above, register
+from soakproof.prompts import (
+    Register,
+    at_depths,
+    check_code,
+    check_line,
+    missed_code,
+    prose,
+    prose_above,
+    register,
+)
 from soakproof.records import Exchange, Failure
 from soakproof.replays import is_replay
 from soakproof.slips import excuse_slip
@@ -78,7 +87,7 @@ class Ask:
     response_format: Mapping[str, Any] | None = None
     cancel: After | None = None
     may_fail: bool = False  # hand a failed exchange back instead of ending the iteration
-    refused: bool = False  # asked to be refused: a refusal succeeds, and what it is like is for checks
+    refused: bool = False  # a refusal is no failure of it: what it is like is for checks
     model: str | None = None  # another than the run's
     more: Mapping[str, Any] | None = None  # fields laid over the body, such as one of a wrong type
 
@@ -253,10 +262,11 @@ __all__ = [
     "Yield",
     "as_floats",
     "at_depths",
+    "check_code",
+    "check_line",
     "excuse_slip",
     "is_replay",
     "missed_code",
-    "missed_line",
     "nonces",
     "parse",
     "prose",

@@ -27,8 +27,11 @@ def excuse_slip(
     model slips, ask again; and where the same comes, computed anew, make that check unknown, grade slip.
 
     It fails until then, and for good where the run ends meanwhile, where it cannot be asked that way, or
-    where the server does not show that it computed the prompt anew.
+    where the server does not show that it computed the prompt anew. Raises ValueError where the last check
+    has not failed, or is about another answer.
     """
+    if not it.checked or it.checked[-1].outcome is not False or said.id not in it.checked[-1].exchanges:
+        raise ValueError("excuse_slip: expected right after a check of that answer which failed")
     if not is_near(said.text.strip(), want):
         return
     failed = it.checked.pop()

@@ -59,6 +59,15 @@ def test_a_run_that_was_interrupted_is_too_short() -> None:
     assert found["duration"].answer == told
 
 
+@pytest.mark.parametrize(("plan", "outcome"), [("30m", Outcome.INCONCLUSIVE), ("45s", Outcome.PASS)])
+def test_a_policy_may_ask_for_the_plans_own_time(plan: str, outcome: Outcome) -> None:
+    run = full(plan={**KINDS, "source": f'duration = "{plan}"'})
+    assert adjudicate("coverage", run)["duration"].outcome is Outcome.PASS
+    found = adjudicate("coverage", run, whole=True)["duration"]
+    assert found.outcome is outcome
+    assert ("where 60 s were asked for, of the plan's own 1800 s" in found.answer) is (plan == "30m")
+
+
 @pytest.mark.parametrize("decides", [False, True])
 def test_kinds_that_were_left_out_never_pass_and_decide_where_a_policy_wants_all(decides: bool) -> None:
     """Whoever soaks with --tags means to; a release is of the whole plan."""

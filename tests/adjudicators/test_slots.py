@@ -37,6 +37,7 @@ def test_a_slot_that_is_freed_at_once_passes() -> None:
     found = adjudicate("slots", evidence(cancelled(), busy_until(3.1), SERVER, FREE))
     assert {f.outcome for f in found.values()} == {Outcome.PASS}
     assert set(found) == {"restarted", "released", "end"}
+    assert all(f.critical for f in found.values()), "what would fail decides where it passes, too"
     assert "2.5 s" in found["released"].strength
 
 

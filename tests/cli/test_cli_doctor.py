@@ -16,7 +16,7 @@ from misbehaving import SAYS, Server, document, misbehaving
 
 from soakproof.catalog import Catalog
 from soakproof.cli import symptoms
-from soakproof.cli.consequences import RESTS_ON, consequences
+from soakproof.cli.consequences import RESTS_ON, SETTINGS, consequences
 from soakproof.cli.doctor import POLICIES
 from soakproof.cli.symptoms import advice, now, of_host, of_named, of_runs
 from soakproof.gates.looking import look
@@ -203,9 +203,11 @@ def test_one_gpu_that_tells_its_memory_will_do() -> None:
         return [(c.adjudicator, c.source) for c in consequences(readings, [])]
 
     assert unknown(Reading("amdgpu:card1", values={"performance_level": "auto"})) == []
-    assert unknown(Reading("amdgpu", "unsupported"), Reading("nvidia:0")) == [("conditions", "settings")]
+    assert unknown(Reading("amdgpu", "unsupported"), Reading("nvidia:0")) == [
+        ("conditions", "power settings")
+    ]
     none = unknown(Reading("amdgpu", "unsupported"), Reading("nvidia", "unsupported"))
-    assert none == [("memory", "gpu"), ("conditions", "gpu"), ("conditions", "settings")]
+    assert none == [("memory", "gpu"), ("conditions", "gpu"), ("conditions", SETTINGS)]
 
 
 def test_every_adjudicator_that_it_names_is_there(here: Path) -> None:

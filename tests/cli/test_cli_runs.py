@@ -20,7 +20,7 @@ def rows(out: str) -> dict[str, str]:
 
 def test_every_state_of_a_run_is_listed(soakproof: Command, here: Path, policies: Path) -> None:
     runs = here / "runs"
-    clean = judgeable(runs, exchange("load-1"), duration=125.0, target={"testbed": True})
+    clean = judgeable(runs, exchange("load-1"), duration=125.0, target={"testbed": True, "embedded": True})
     failed = judgeable(runs, exchange("load-1"), raw={**RAW, "outcome": "failed"})
     soakproof("adjudicate", clean.name, "--policy", "pass")
     soakproof("adjudicate", clean.name, "--policy", "fail")

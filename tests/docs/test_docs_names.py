@@ -64,7 +64,7 @@ def test_the_example_of_the_helpers_runs() -> None:
     (example,) = re.findall(r"```python\n(.*?)```", section(SCENARIOS, "Helpers"), re.S)
     room = dict(vars(soakproof.scenario))
     exec("def iterate(self, it):\n" + textwrap.indent(example, "    "), room)
-    checks = tuple(dict.fromkeys(re.findall(r'it\.check\("([^"]+)"', example)))
+    checks = tuple(dict.fromkeys(re.findall(r'(?:it\.check\(|check_\w+\(it, )"([^"]+)"', example)))
     kind = type("Example", (Scenario,), {"checks": checks, "iterate": room["iterate"]})
     played = play(kind(), right)
     assert played.outcomes() == dict.fromkeys(checks, True)

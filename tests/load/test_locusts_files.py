@@ -29,11 +29,14 @@ def test_a_new_one_is_not_there_before_its_time(tmp_path: Path, name: str) -> No
 @pytest.mark.skipif(os.name != "posix", reason="pipes and devices with names")
 def test_a_pipe_without_a_reader_keeps_nobody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    tried(html_file=str(tmp_path / "pipe"), json_file=os.devnull)
+    tried(html_file=str(tmp_path / "pipe"), json_file=str(tmp_path / "pipe"))
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_what_cannot_be_written_is_refused_with_its_option(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
+    (tmp_path / "out").mkdir()
+    tried(json_file=str(tmp_path / "out"))  # Locust writes out.json
     with pytest.raises(UsageError, match=r"--html: .* cannot be written"):
         tried(html_file=str(tmp_path))
     with pytest.raises(UsageError, match=r"--json-file: .* cannot be written"):

@@ -367,7 +367,7 @@ def test_changed_fields_show_was_and_is() -> None:
     rows = changed_table(founding.verdict().changed, "x").rows
     assert rows[0] == ("build", "under test", "b11380", "b11434")
     assert rows[2] == ("power profile", "noted", "unknown", "performance")
-    assert changed_table((), None).empty == "No baseline was given."
+    assert changed_table((), None).empty == "Nothing to compare with."
 
 
 def test_coverage_tells_gaps_and_sources_that_are_silent() -> None:

@@ -59,6 +59,12 @@ def test_a_thinned_line_never_bridges_a_gap(found: list[float | None]) -> None:
             assert not np.isnan(between).any()
 
 
+def test_a_gap_between_two_that_are_kept_of_one_span_stays() -> None:
+    found = [5.0] * 5 + [1.0] + [5.0] * 6 + [9.0, None] + [5.0] * 3
+    thin = thinned(series((float(t), v) for t, v in enumerate(found)), 1)
+    assert [None if np.isnan(v) else v for v in thin.values] == [1.0, 9.0, None, 5.0]
+
+
 def test_a_reading_without_a_value_and_a_late_one_are_gaps() -> None:
     samples = [
         *trace("s", 5, v=1.0),

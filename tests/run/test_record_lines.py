@@ -147,7 +147,7 @@ def test_every_record_has_a_file_and_every_failure_a_culprit() -> None:
 
 
 def test_what_a_terminal_would_obey_stands_as_its_escape() -> None:
-    text = "\x1b[31m \x9b31m \x7f \u202egnp.\u2066\u200f ü → \x80"
+    text = "\x1b[31m \x9b31m \x7f \u202egnp.\u2066\u200f\u200b\ufeff\u00ad\u2028\u061c ü → \x80"
     record = smallest(Exchange, text=text)
     line = encode(record)
     assert decode(line) == record

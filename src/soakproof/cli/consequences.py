@@ -10,8 +10,8 @@ from soakproof.judge.switches import CHOICES
 if TYPE_CHECKING:
     from soakproof.watch.source import Reading
 
-# By a source's name, what stays unknown without it: adjudicator, and what of it. "gpu" is any that is read,
-# "settings" a power profile, governor or performance level, whoever reads it.
+SETTINGS = "power settings"  # a profile, a governor or a performance level, whichever source reads it
+# By a source's name, what stays unknown without it: adjudicator, and what of it. "gpu" is any that is read.
 RESTS_ON: Mapping[str, tuple[tuple[str, str], ...]] = {
     "memory": (("memory", "the floor of available memory, swap"),),
     "gpu": (("memory", "the ceilings of a GPU's memory"), ("conditions", "a GPU's clocks")),
@@ -24,7 +24,7 @@ RESTS_ON: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("functional", "whether a cancel frees its slot"),
         ("scheduling", "requests that wait while a slot is free"),
     ),
-    "settings": (("conditions", "whether a power setting was switched"),),
+    SETTINGS: (("conditions", "whether one was switched"),),
     "health": (("slots", "servers that are gone"),),
     "server_log": (("server_log", "what the server itself says of faults"),),
     "kernel_log": (("kernel", "faults of the GPU, kills for memory"),),
@@ -51,13 +51,15 @@ class Consequence:
 
 
 def consequences(readings: "Sequence[Reading]", policies: Sequence[Policy]) -> Iterator[Consequence]:
-    """One for each thing that stays unknown; a source without a reading, as without a target, is left out."""
+    """One for each thing that stays unknown. A source without a reading, as without a target, is left out;
+    power settings are of the host, and never are.
+    """
     states: dict[str, set[str]] = {}
     for reading in readings:
         base = reading.source.partition(":")[0]
         states.setdefault("gpu" if base in _GPUS else base, set()).add(reading.state)
     told = any(isinstance(r.values.get(choice), str) for r in readings for choice in CHOICES)
-    states["settings"] = {"value" if told else "unsupported"}
+    states[SETTINGS] = {"value" if told else "unsupported"}
     for source, rests in RESTS_ON.items():
         if source in states and "value" not in states[source]:
             for adjudicator, unknown in rests:

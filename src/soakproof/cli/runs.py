@@ -95,7 +95,7 @@ def _target(document: Mapping[str, Any]) -> str:
     if not isinstance(target, Mapping):
         return "unknown"
     model = target.get("model_resolved") or target.get("model") or "unknown"
-    where = "testbed" if target.get("testbed") else target.get("base_url") or "unknown"
+    where = "testbed" if target.get("embedded") else target.get("base_url") or "unknown"
     return f"{plain(model_name(model), 30)} at {plain(where, 40)}"
 
 

@@ -63,7 +63,7 @@ def record(folder: Path, seconds: int, server_pid: tuple[int, ...]) -> int:
     recording.run(seconds)
     say(f"{folder}: {recording.size / 1024:,.0f} KiB; what could not be read is named in its manifest.json")
     if not server_pid:
-        say("no process of a server is in it: name it by --server-pid PID, once each")
+        say("no process of a server is in it: name each by --server-pid PID")
     return EXIT_OK
 
 

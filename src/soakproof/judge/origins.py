@@ -1,4 +1,4 @@
-"""Whose answer a request was given, by the ids that servers give their answers. Pure; no I/O.
+"""Whose answer a request was given: by the ids, the times and the words of answers. Pure; no I/O.
 
 An id tells only where answers have ids of their own as a rule: some servers call every answer the same. Long
 texts that were drawn at a temperature tell by themselves: no two of them are the same by chance.

@@ -9,31 +9,29 @@ from pathlib import Path
 from soakproof.errors import UsageError, words
 from soakproof.plain import plain
 
-_OPTIONS = {"--html": "html_file", "--json-file": "json_file"}
-
 
 def refuse_unwritable(options: argparse.Namespace) -> None:
     """Makes missing folders, as Locust would. Raises UsageError for the first file that cannot be written."""
-    for option, name in _OPTIONS.items():
-        given = getattr(options, name, None)
-        if not given:
-            continue
-        path = Path(given)
+    html, json = getattr(options, "html_file", None), getattr(options, "json_file", None)
+    files = {"--html": html and Path(html), "--json-file": json and Path(f"{json}.json")}
+    for option, path in files.items():
         try:
-            _try(path)
+            if path:
+                _try(path, filled_in=option == "--html")
         except OSError as error:
             raise UsageError(
                 f"{option}: {plain(path, 200)} cannot be written: {words(error)}", "name a file elsewhere"
             ) from error
 
 
-def _try(path: Path) -> None:
-    if "{" in str(path.parent):  # Locust puts numbers of the run in its place
+def _try(path: Path, *, filled_in: bool) -> None:
+    """``filled_in``: Locust puts numbers of the run in the place of {u} and others."""
+    if filled_in and "{" in str(path.parent):
         return
     if path.exists() and not (path.is_file() or path.is_dir()):
         return  # a device, or a pipe that would keep who opens it waiting
     path.parent.mkdir(parents=True, exist_ok=True)
-    probe = path.with_name(".soakproof-probe") if "{" in path.name else path
+    probe = path.with_name(".soakproof-probe") if filled_in and "{" in path.name else path
     was_there = probe.exists()
     with probe.open("ab"):
         pass

@@ -43,7 +43,7 @@ def changed_table(changed: Iterable[Mapping[str, Any]], baseline: str | None) ->
         (str(c.get("field", "")), str(c.get("role", "")), value(c.get("was")), value(c.get("is")))
         for c in changed
     )
-    empty = "No identity field differs from the baseline." if baseline else "No baseline was given."
+    empty = "No identity field differs from the baseline." if baseline else "Nothing to compare with."
     return Table(columns, rows, empty)
 
 

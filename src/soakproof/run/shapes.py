@@ -106,7 +106,7 @@ _TARGET = {  # what a server said of itself may have any type
     **dict.fromkeys(("kind", "base_url", "prefix", "model", "model_resolved"), _TEXT),
     **dict.fromkeys(("slots_url", "backend_url"), _TEXT),
     **dict.fromkeys(("slots", "slot_context", "backend_pid"), _WHOLE),
-    **dict.fromkeys(("local", "testbed"), _FLAG),
+    **dict.fromkeys(("local", "testbed", "embedded"), _FLAG),
     "chars_per_token": _NUMBER,
     "remarks": _TEXTS,
     "launch_command": _TEXTS,

@@ -57,7 +57,7 @@ def _draw_rates(ax: "Axes", kind: str, line: Series, baseline: float | None) -> 
         f"{one_line(kind, 40)}: median {number(float(np.median(line.known)))} tokens/s, n {line.known.size:,}"
     )
     ax.set_ylabel("tokens/s")
-    points = thinned(line, _MOST_POINTS // 2)
+    points = thinned(line, _MOST_POINTS // 3)
     ax.plot(points.times, points.values, "o", color=style.LINE, markersize=3.2, alpha=0.55, markeredgewidth=0)
     windows = window_medians(line, min(20, line.times.size // _A_WINDOW))
     ax.plot(windows.times, windows.values, color=style.LINE, linewidth=1.6, marker="_", markersize=7)

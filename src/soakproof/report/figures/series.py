@@ -66,7 +66,7 @@ def thinned(line: Series, bins: int = BINS) -> Series:
     """The lowest, the highest and the last value of each of ``bins`` equal spans, and a gap wherever there
     was one. With the last a line of steps goes on.
     """
-    if line.times.size <= 2 * bins:
+    if line.times.size <= 3 * bins:
         return line
     there = np.flatnonzero(np.isfinite(line.values))
     edges = np.linspace(line.times[0], line.times[-1], bins + 1)[1:-1]
@@ -74,7 +74,7 @@ def thinned(line: Series, bins: int = BINS) -> Series:
     for part in np.split(there, np.searchsorted(line.times[there], edges)):
         if part.size:
             found = line.values[part]
-            kept += {int(part[np.argmin(found)]), int(part[np.argmax(found)]), int(part[-1])}
+            kept += sorted({int(part[np.argmin(found)]), int(part[np.argmax(found)]), int(part[-1])})
     kept = sorted(kept + _gaps_between(line, kept))
     return Series(line.times[kept], line.values[kept])
 
