@@ -5,7 +5,7 @@ that were drawn at a temperature, show whether one was made for its request, or 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome, counted, finding, ids, listed
@@ -17,6 +17,7 @@ from soakproof.judge.telling import request_name
 from soakproof.records import Exchange
 
 SHOWN = 3
+TAKERS = ("front", "backend")
 SIGNS = {
     "id": "by the same id",
     "times": "by the same times, in less time than they claim",
@@ -36,6 +37,7 @@ class Delivery(Adjudicator):
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._answers(evidence)
+        yield from self._prompts(evidence)
         samples = sightings(evidence)
         if not samples or stale_slots(evidence, samples):
             yield self._unseen()
@@ -79,6 +81,30 @@ class Delivery(Adjudicator):
             strength=_sign(others or replayed),
             critical=bool(others) or not self.replays,
             fault="front" if others else "",
+        )
+
+    def _prompts(self, evidence: Evidence) -> Iterable[Finding]:
+        """Whether a prompt has as many tokens by the front as by its backend; asked before the load."""
+        counts = evidence.target.get("prompt_counts")
+        front, backend = (counts.get(who) if isinstance(counts, Mapping) else None for who in TAKERS)
+        if not isinstance(front, int) or not isinstance(backend, int):
+            return
+        same = front == backend
+        yield finding(
+            self,
+            "prompts",
+            Outcome.PASS if same else Outcome.INCONCLUSIVE,
+            f"A short prompt has {backend} tokens, by the backend and through the front."
+            if same
+            else f"A short prompt of {backend} tokens has {front} through the front, which adds to prompts, "
+            "takes from them or writes them anew, or counts them wrong.",
+            figures=tuple(
+                Figure(name=f"by the {who}", value=tokens, unit="tokens")
+                for who, tokens in zip(TAKERS, (front, backend), strict=True)
+            ),
+            limit="as many by both",
+            strength="two prompts, before the load",
+            fault="" if same else "front",
         )
 
     def _parameters(self, found: Arrivals) -> Finding:

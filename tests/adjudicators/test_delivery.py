@@ -98,6 +98,22 @@ def test_a_stored_answer_under_a_new_id_is_known_by_times_that_nobody_worked() -
     assert judged(first, slow)["stored"].outcome is Outcome.PASS, "it may be chance"
 
 
+@pytest.mark.parametrize(
+    ("front", "outcome"), [(23, Outcome.PASS), (31, Outcome.INCONCLUSIVE), (9, Outcome.INCONCLUSIVE)]
+)
+def test_a_prompt_has_as_many_tokens_through_the_front(front: int, outcome: Outcome) -> None:
+    target = {"prompt_counts": {"front": front, "backend": 23}}
+    found = adjudicate("delivery", evidence(*healthy(), target=target))["prompts"]
+    assert found.outcome is outcome
+    assert found.fault == ("" if front == 23 else "front")
+    assert "23 tokens" in found.answer
+
+
+@pytest.mark.parametrize("counts", [None, {}, {"front": 9}, {"front": "9", "backend": 9}, [9, 9]])
+def test_of_a_prompt_that_nobody_counted_nothing_is_said(counts: Any) -> None:
+    assert "prompts" not in adjudicate("delivery", evidence(*healthy(), target={"prompt_counts": counts}))
+
+
 STORY = " ".join(f"word{n}" for n in range(90))
 
 

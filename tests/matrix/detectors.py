@@ -18,6 +18,7 @@ TELLING = {
     "functional: checks",
     "functional: exchanges",
     "functional: scenarios",
+    "functional: slips",
     "isolation: overlap",
     "kernel: gaps",
     "kernel: kernel log",

@@ -21,7 +21,7 @@ from soakproof.target.credentials import KEY_VARIABLES, Credentials
 from soakproof.target.health import count, entry_of, kept, model_names, models, name_of, pid_of, texts
 from soakproof.target.hostcache import cache_tokens
 from soakproof.target.identity import Target
-from soakproof.target.tokens import SAMPLE, in_usage, tokenized
+from soakproof.target.tokens import SAMPLE, in_usage, prompt_tokens, tokenized
 
 _LOADING_S = 600.0  # a large model may take that long to be loaded for its first request
 
@@ -134,8 +134,25 @@ class _Examination:
             "models_loaded": model_names(models(loaded)),
             "max_models": loaded.get("max_models"),
             "testbed": loaded.get("soakproof_testbed") is True,
+            "prompt_counts": self._prompt_counts(model, seen_at),
         }
         return self._finish("lemonade", model, local, slots_url, seen_at, pid_of(entry), identity, entry)
+
+    def _prompt_counts(self, model: str, backend: str | None) -> dict[str, int] | None:
+        """The tokens of a prompt as the front's answer counts them and as its backend's own does: they are
+        the same where the front passes on what it is sent. None where either does not tell.
+
+        Of a prompt with a system prompt and one without it is the one that differs, if one does.
+        """
+        counts = None
+        for system in ("", "Answer in one word.") if backend else ():
+            asked = _one_token(model, "Repeat exactly: ok", system=system)
+            with contextlib.suppress(NoAnswerError):
+                front = prompt_tokens(self._post(asked))
+                own = prompt_tokens(self.asking.post(f"{backend}/v1/chat/completions", asked, _LOADING_S))
+                if front and own and (counts is None or front != own):
+                    counts = {"front": front, "backend": own}
+        return counts
 
     def _asked_recipe(self, model: str) -> Any:
         """The recipe of what is asked for: an alias's is its target's, and a router has one of its own."""
@@ -288,9 +305,10 @@ class _Examination:
         return found or 2.0
 
 
-def _one_token(model: str, text: str) -> dict[str, Any]:
+def _one_token(model: str, text: str, *, system: str = "") -> dict[str, Any]:
     """The smallest request."""
-    return {"model": model, "messages": [{"role": "user", "content": text}], "max_tokens": 1}
+    messages = [{"role": "system", "content": system}] if system else []
+    return {"model": model, "messages": [*messages, {"role": "user", "content": text}], "max_tokens": 1}
 
 
 def _data(document: Any) -> list[Any] | None:

@@ -27,11 +27,16 @@ def tokenized(asking: Asking, backend: str, within: float) -> float | None:
 
 def in_usage(answer: Answer) -> float | None:
     """By the usage of the answer to a prompt that was the sample."""
+    tokens = prompt_tokens(answer)
+    return None if tokens is None else _believed(tokens)
+
+
+def prompt_tokens(answer: Answer) -> int | None:
+    """Of the prompt, as the answer's usage counts them; None where it does not."""
     try:
-        tokens = count(answer.json()["usage"]["prompt_tokens"])
+        return count(answer.json()["usage"]["prompt_tokens"])
     except (ValueError, KeyError, TypeError):
         return None
-    return _believed(tokens or 0)
 
 
 def _believed(tokens: int) -> float | None:

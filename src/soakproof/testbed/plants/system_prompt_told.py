@@ -34,6 +34,7 @@ with_secret = "100 %"
 
     def changed(self, call: Call, text: str) -> str:
         first = call.document["messages"][0]
-        if first["role"] == "system":
+        is_probe = call.document.get("max_tokens") == 1  # before the load, of which nobody would know a word
+        if first["role"] == "system" and not is_probe:
             self._over = self._over or first["content"]
         return f"{text}\n{self._told[call]}" if call in self._told else text
