@@ -68,7 +68,7 @@ def doctor(
 ) -> int:
     """Look at this host, and at a target, as a run would: every source that the watch reads, its state, what
     it says now, what to do where it says nothing, and what a run could then not be judged by. Nothing is
-    changed; the target answers three requests of one token.
+    changed; the target answers up to three requests of one token.
 
     \b
     Examples:
