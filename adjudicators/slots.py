@@ -25,7 +25,7 @@ from soakproof.judge import (
 from soakproof.judge.arrivals import arrivals
 from soakproof.judge.causes import Causes
 from soakproof.judge.evidence import load_span
-from soakproof.judge.gone import BACKEND, ended_for_good, took_its_place
+from soakproof.judge.gone import BACKEND, by_guard, ended_for_good, took_its_place
 from soakproof.judge.placement import Placement
 from soakproof.judge.slotwork import (
     Outlived,
@@ -97,7 +97,7 @@ class Slots(Adjudicator):
         yield from self._one_slot(evidence)
 
     def _restarted(self, evidence: Evidence) -> Finding:
-        restarts = [e for e in evidence.events if e.what == "restart"]
+        restarts = [e for e in evidence.events if e.what == "restart" and not by_guard(evidence, e)]
         seen = restarts or any(name.startswith("process:") for name in evidence.samples)
         count = f"{counted(len(restarts), 'restart')} seen{_load_rate(evidence, len(restarts))}"
         told = f"{count}: {listed([_restart(e) for e in restarts], 5, '; ')}." if restarts else f"{count}."

@@ -153,6 +153,25 @@ def test_a_server_that_ended_and_did_not_come_back_fails_whenever_it_was(role: s
     assert f"{role} at {at:.1f} s, process 7" in found.answer
 
 
+TRIP = [
+    event("guard_trip", 19.0, caused_by=[]),
+    event("guard_action", 21.0, done=True, pid=7),
+]
+
+
+def test_what_the_guard_ended_is_not_the_servers_end() -> None:
+    anew = event("restart", 22.0, role="backend", was_pid=7, is_pid=8)
+    found = adjudicate("slots", evidence(cancelled(), gone(), anew, TRIP, busy_until(3.1), SERVER, FREE))
+    assert "gone" not in found
+    assert found["restarted"].outcome is Outcome.PASS
+    before = adjudicate("slots", evidence(cancelled(), gone(at=15.0), TRIP, slots(1.0)))
+    assert before["gone"].outcome is Outcome.FAIL
+    front = adjudicate("slots", evidence(cancelled(), gone("front"), TRIP, slots(1.0)))
+    assert front["gone"].outcome is Outcome.FAIL
+    stopped = adjudicate("slots", evidence(cancelled(), gone(), TRIP[:1], slots(1.0)))
+    assert stopped["gone"].outcome is Outcome.FAIL, "a guard that only stops the load ends no server"
+
+
 def test_one_that_came_back_and_one_of_another_model_are_not_gone() -> None:
     back = trace("process:backend", 30, start=30, every=5, pid=8)
     run = evidence(cancelled(), gone(), back, gone("backend-2"), busy_until(3.1), FREE)

@@ -65,6 +65,15 @@ def test_slots_tell_the_restarts_victims() -> None:
     assert "stream0" in found.exchanges
 
 
+def test_what_failed_since_the_guard_ended_the_server_convicts_nobody() -> None:
+    guard = [event("guard_trip", 19.9), event("guard_action", 20.5, done=True)]
+    found = judged(list(crash()), guard)
+    assert {found[name].outcome for name in deciding(found)} == {Outcome.INCONCLUSIVE}
+    assert "after the guard had begun to end the server (at 19.9 s)" in found["victims 1"].answer
+    late = [event("guard_trip", 30.0), event("guard_action", 30.5, done=True)]
+    assert judged(list(crash()), late)["victims 1"].outcome is Outcome.FAIL
+
+
 def test_what_fails_long_after_is_not_its_victim() -> None:
     found = judged(list(crash()), failed("late", 50.0))
     assert deciding(found) == {"victims 1", "exchanges: reset"}

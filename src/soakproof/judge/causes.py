@@ -11,6 +11,7 @@ from functools import cached_property
 from soakproof.clock import NS
 from soakproof.failures import VICTIMS
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.gone import by_guard, guard_acted_ns
 from soakproof.judge.incidents import FAULTS, Incident, Servers, incidents
 from soakproof.judge.series import models_loaded
 from soakproof.plain import plain
@@ -43,7 +44,12 @@ class Causes:
         """The gravest that was seen; None where nothing was, or where none is needed."""
         if exchange.failure not in VICTIMS:
             return None
-        return self._kernel(exchange) or self._evicted(exchange) or self.gone(exchange)
+        return (
+            self._kernel(exchange)
+            or self._guarded(exchange)
+            or self._evicted(exchange)
+            or self.gone(exchange)
+        )
 
     @cached_property
     def _faults(self) -> list[tuple[Incident, Cause]]:
@@ -61,6 +67,12 @@ class Causes:
 
     def _kernel(self, exchange: Exchange) -> Cause | None:
         return next((c for i, c in self._faults if any(_near(k.t_ns, exchange) for k in i.lines)), None)
+
+    def _guarded(self, exchange: Exchange) -> Cause | None:
+        began = guard_acted_ns(self.evidence)
+        if began is None or exchange.done_ns < began:
+            return None
+        return Cause(f"after the guard had begun to end the server (at {began / NS:.1f} s)", host=True)
 
     def _evicted(self, exchange: Exchange) -> Cause | None:
         """Whether another model took the place of this request's, by the front's own list."""
@@ -93,7 +105,7 @@ class Causes:
         return [
             (event, min((e.done_ns for e in answered if e.sent_ns >= event.t_ns), default=None))
             for event in self.evidence.events
-            if event.what in ("vanished", "restart")
+            if event.what in ("vanished", "restart") and not by_guard(self.evidence, event)
         ]
 
     @cached_property

@@ -18,7 +18,21 @@ def ended_for_good(evidence: Evidence) -> list[Event]:
         and event.details.get("role") in ROLES
         and not _followed(evidence, event)
         and not _with_its_tester(evidence, event)
+        and not by_guard(evidence, event)
     ]
+
+
+def by_guard(evidence: Evidence, event: Event) -> bool:
+    """Whether the run's own guard had begun to end the backend, or to unload its model, before the event."""
+    began = guard_acted_ns(evidence)
+    return began is not None and event.t_ns >= began and event.details.get("role") == BACKEND
+
+
+def guard_acted_ns(evidence: Evidence) -> int | None:
+    """When the guard tripped that then acted on the server; None where none did."""
+    if not any(event.what == "guard_action" for event in evidence.events):
+        return None
+    return min((event.t_ns for event in evidence.events if event.what == "guard_trip"), default=None)
 
 
 def _followed(evidence: Evidence, end: Event) -> bool:
