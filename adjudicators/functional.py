@@ -25,6 +25,7 @@ from soakproof.judge.causes import Cause, Causes
 from soakproof.judge.misplaced import misplaced
 from soakproof.judge.placement import Placement, failed_alone
 from soakproof.judge.promptsizes import told_sizes
+from soakproof.judge.slipped import contradicted
 from soakproof.judge.victims import Burst, bursts, told_elsewhere
 from soakproof.judge.waiting import UNANSWERED
 from soakproof.records import Check, Exchange, Failure
@@ -42,7 +43,8 @@ class Functional(Adjudicator):
     them: of checks it is told, of exchanges at most ``stopped`` are taken for it. Exchanges of the kinds in
     ``may_fail`` are asked in order to fail: their checks judge them. ``slips`` is the share of a check that
     may be the model's own slips (nearly right, and the same again when it was computed anew): those are
-    unknown, and where there are more, and more than two, they fail.
+    unknown, and where there are more, and more than two, they fail. They decide where such a prompt was
+    answered otherwise, in the run or its baseline.
     """
 
     unknown: Ratio = Ratio(0.05)
@@ -53,7 +55,7 @@ class Functional(Adjudicator):
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield from self._checks(evidence)
-        yield from self._slips(evidence)
+        yield from self._slips(evidence, baseline)
         yield from self._exchanges(evidence)
         yield from self._broken(evidence)
 
@@ -85,7 +87,7 @@ class Functional(Adjudicator):
         failed, unknown = by_outcome["fail"], by_outcome["unknown"]
         known = by_outcome["known"]
         slips = [c for c in unknown if c.grade == SLIP]
-        if not failed and len(slips) > max(SLIPS, self.slips * len(checks)):
+        if not failed and len(slips) > self._allowed(checks):
             failed = slips
         if failed:
             answer, outcome = f"Failed in {len(failed)} of {len(checks)}; {_first(failed)}.", Outcome.FAIL
@@ -105,29 +107,47 @@ class Functional(Adjudicator):
             answer,
             figures=(*_counts(by_outcome, len(checks)), *_grades(checks)),
             limit=f"no failure, and at most {self.unknown:.0%} unknown"
-            + (f", {max(SLIPS, self.slips * len(checks)):.0f} of them slips" if slips else ""),
+            + (f", {self._allowed(checks):.0f} of them slips" if slips else ""),
             limit_source="policy",
             exchanges=ids(id for c in failed or unknown or known for id in c.exchanges),
             strength="" if by_outcome["pass"] or not known else "only the known limit was seen",
         )
 
-    def _slips(self, evidence: Evidence) -> Iterable[Finding]:
-        """The model's own slips are told, also where they decide nothing: a fault may look like one."""
+    def _allowed(self, checks: Sequence[Check]) -> float:
+        """How many of a check may be slips."""
+        return max(SLIPS, self.slips * len(checks)) if self.slips else 0
+
+    def _slips(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+        """The model's own slips are told, also where they decide nothing: a fault may look like one.
+
+        They decide where this run or the baseline answered such a prompt otherwise.
+        """
         slips = [c for c in evidence.checks if c.grade == SLIP]
-        if slips:
-            yield finding(
-                self,
-                "slips",
-                Outcome.INCONCLUSIVE,
-                f"{counted(len(slips), 'answer')} nearly right, and the same again when computed anew: the "
-                f"model's own slips, as it seems; {_first(slips)}.",
-                figures=(Figure(name="slips", value=len(slips), n=len(evidence.checks)),),
-                limit=f"at most {SLIPS} of a check, or {self.slips:.0%}",
-                limit_source="policy",
-                exchanges=ids(id for c in slips for id in c.exchanges),
-                critical=False,
-                fault="model",
-            )
+        if not slips:
+            return
+        doubted = contradicted(slips, [evidence, *([baseline] if baseline else [])])
+        answer = (
+            f"{counted(len(doubted), 'answer')} nearly right, and the same again when computed anew; but the "
+            f"same prompt was answered otherwise in this run or the baseline: {_first(doubted)}."
+            if doubted
+            else f"{counted(len(slips), 'answer')} nearly right, and the same again when computed anew: the "
+            f"model's own slips, as it seems; {_first(slips)}."
+        )
+        yield finding(
+            self,
+            "slips",
+            Outcome.INCONCLUSIVE,
+            answer,
+            figures=(
+                Figure(name="slips", value=len(slips), n=len(evidence.checks)),
+                Figure(name="answered otherwise elsewhere", value=len(doubted), n=len(slips)),
+            ),
+            limit=f"at most {SLIPS} of a check, or {self.slips:.0%}",
+            limit_source="policy",
+            exchanges=ids(id for c in doubted or slips for id in c.exchanges),
+            critical=bool(doubted),
+            fault="" if doubted else "model",
+        )
 
     def _exchanges(self, evidence: Evidence) -> Iterable[Finding]:
         """One finding a failure class, with the cause that was seen, or one that none failed.

@@ -256,6 +256,7 @@ def _is_about(threshold: Threshold, kinds: Collection[Kind]) -> bool:
     return True
 
 
+RAREST_S = 60  # between two readings of the watch
 MOST_USERS = 10_000
 _LONGEST = Seconds(366 * 24 * 3600)
 _KIND = re.compile(r"[\w-]{1,60}")
@@ -264,6 +265,22 @@ _KIND = re.compile(r"[\w-]{1,60}")
 def is_seed(number: int) -> bool:
     """Whether a number may be a plan's seed."""
     return -(2**63) <= number < 2**63
+
+
+def _refuse_watch(watch: WatchSettings, where: str) -> None:
+    """What would see nothing, or be in the server's way."""
+    if watch.slots_every < LEAST_PAUSE_S:
+        found = f"{watch.slots_every:g} s"
+        raise UsageError(
+            f"{where}: watch: slots_every: expected {LEAST_PAUSE_S:g} s or more, found {found}",
+            "asked faster, llama.cpp does not notice clients that leave before their first token",
+        )
+    for name, every in (("interval", watch.interval), ("slots_every", watch.slots_every)):
+        if every > RAREST_S:
+            raise UsageError(
+                f"{where}: watch: {name}: expected {RAREST_S} s or less, found {every:g} s",
+                "what is looked at more rarely is as good as not seen",
+            )
 
 
 def _refuse_out_of_range(document: _Document, where: str) -> None:
@@ -283,12 +300,9 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
         if seconds > _LONGEST or (not seconds and name in above_0):
             expected = f"expected {'more than 0s, and ' if name in above_0 else ''}at most 366 days"
             raise UsageError(f"{where}: {name}: {expected}, found {seconds:g} s")
-    if document.watch.slots_every < LEAST_PAUSE_S:
-        found = f"{document.watch.slots_every:g} s"
-        raise UsageError(
-            f"{where}: watch: slots_every: expected {LEAST_PAUSE_S:g} s or more, found {found}",
-            "asked faster, llama.cpp does not notice clients that leave before their first token",
-        )
+    _refuse_watch(document.watch, where)
+    if document.duration < 1:
+        raise UsageError(f"{where}: duration: expected 1 s or more, found {document.duration:g} s")
     given = {limit.name for limit in document.guard.limits.each()}
     for name in document.guard.require:
         if name not in given:

@@ -56,6 +56,26 @@ def test_slips_are_told_where_they_decide_nothing() -> None:
     assert "first: json 99: slip: 'A' for 'B'" in told.answer
 
 
+@pytest.mark.parametrize("where", ["run", "baseline"])
+def test_a_slip_to_a_prompt_that_was_answered_otherwise_is_doubtful(where: str) -> None:
+    slipped = exchange("slip", text="AB", prompt_digest="p", temperature=0.0)
+    right = exchange("right", text="AC", prompt_digest="p", temperature=0.0)
+    graded = check("json.parse", "unknown", kind="json", grade="slip", exchanges=("slip",))
+    run = [slipped, graded, passing(60)]
+    before = evidence(right, passing(60)) if where == "baseline" else None
+    found = adjudicate("functional", evidence(*run, *([right] if where == "run" else [])), before)
+    assert (found["slips"].outcome, found["slips"].critical) == (Outcome.INCONCLUSIVE, True)
+    same = exchange("same", text="AB", prompt_digest="p", temperature=0.0)
+    drawn = exchange("drawn", text="AC", prompt_digest="p", temperature=0.8)
+    assert not adjudicate("functional", evidence(*run, same, drawn))["slips"].critical
+
+
+def test_a_policy_may_allow_no_slip() -> None:
+    graded = check("json.parse", "unknown", kind="json", grade="slip")
+    found = adjudicate("functional", evidence(exchange(), passing(60), graded), slips="0 %")
+    assert found["json.parse"].outcome is Outcome.FAIL
+
+
 def test_grades_are_told_by_class_within_passes_too() -> None:
     graded = [
         check("json.parse", kind="json", grade="fenced"),

@@ -26,6 +26,14 @@ def test_a_new_one_is_not_there_before_its_time(tmp_path: Path, name: str) -> No
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="links that anybody may make")
+def test_a_link_to_a_file_that_is_not_there_yet_stays(tmp_path: Path) -> None:
+    (tmp_path / "link.html").symlink_to("target.html")
+    tried(html_file=str(tmp_path / "link.html"))
+    assert [path.name for path in tmp_path.iterdir()] == ["link.html"]
+    assert (tmp_path / "link.html").is_symlink()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes and devices with names")
 def test_a_pipe_without_a_reader_keeps_nobody_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
@@ -39,5 +47,7 @@ def test_what_cannot_be_written_is_refused_with_its_option(tmp_path: Path) -> No
     tried(json_file=str(tmp_path / "out"))  # Locust writes out.json
     with pytest.raises(UsageError, match=r"--html: .* cannot be written"):
         tried(html_file=str(tmp_path))
+    with pytest.raises(UsageError, match=r"--csv: .* cannot be written"):
+        tried(csv_prefix=str(tmp_path / "file" / "below"))
     with pytest.raises(UsageError, match=r"--json-file: .* cannot be written"):
         tried(json_file=str(tmp_path / "file" / "below.json"))

@@ -37,7 +37,12 @@ def refused(folder: Path, text: str) -> str:
         *("users = 0", "users = -1", "users = 100000", f"seed = {2**63}", f"seed = {10**30}", "seed = -1e3"),
         *('drain = "999999999 h"', 'bounds.connect = "0s"', 'bounds.total = "0s"', "bounds.total = inf"),
         *('bounds.between_tokens = "0s"', 'watch.interval = "0s"', 'watch.slots_every = "99999999 h"'),
-        'watch.slots_every = "1s"',
+        *(
+            'watch.slots_every = "1s"',
+            'watch.slots_every = "61s"',
+            'watch.interval = "1h"',
+            'duration = "0.9s"',
+        ),
         *("kind.isolation.words = -1", "kind.isolation.words = 0", "kind.isolation.words = 1000000"),
         *('kind.isolation.with_secret = "500 %"', "kind.isolation.without_marker = -0.1"),
         *("kind.isolation.clients = 1000000", 'title = "\\u001b[31m"', f'title = "{"x" * 1000000}"'),

@@ -4,6 +4,7 @@ Locust would end with an error of its own, after the load, with the exit code of
 """
 
 import argparse
+import os
 from pathlib import Path
 
 from soakproof.errors import UsageError, words
@@ -14,6 +15,8 @@ def refuse_unwritable(options: argparse.Namespace) -> None:
     """Makes missing folders, as Locust would. Raises UsageError for the first file that cannot be written."""
     html, json = getattr(options, "html_file", None), getattr(options, "json_file", None)
     files = {"--html": html and Path(html), "--json-file": json and Path(f"{json}.json")}
+    if csv := getattr(options, "csv_prefix", None):
+        files["--csv"] = Path(f"{csv}_stats.csv")
     for option, path in files.items():
         try:
             if path:
@@ -25,7 +28,8 @@ def refuse_unwritable(options: argparse.Namespace) -> None:
 
 
 def _try(path: Path, *, filled_in: bool) -> None:
-    """``filled_in``: Locust puts numbers of the run in the place of {u} and others."""
+    """``filled_in``: Locust puts numbers of the run in the place of {u} and others. A link is followed."""
+    path = Path(os.path.realpath(path))
     if filled_in and "{" in str(path.parent):
         return
     if path.exists() and not (path.is_file() or path.is_dir()):
