@@ -22,6 +22,7 @@ def test_every_command_of_the_design_is_there() -> None:
         "adjudicate",
         "report",
         "runs",
+        "baseline",
         "verify",
         "recover",
         "try",

@@ -14,9 +14,10 @@ from soakproof.cli.reading import sealed_run
 @click.argument("run", metavar="RUN")
 @click.option(
     "--baseline",
-    metavar="RUN",
+    metavar="RUN|NAME|auto",
     callback=filled,
-    help="An earlier run of the same plan and model to compare with.",
+    help="An earlier run of the same plan and model to compare with: a run, a name that `soakproof baseline` "
+    "gave one, or the newest that was judged PASS and is comparable.",
 )
 @click.option(
     "--policy",
@@ -41,6 +42,7 @@ def adjudicate(
     Examples:
       soakproof adjudicate latest
       soakproof adjudicate latest --baseline EARLIER_RUN --policy release
+      soakproof adjudicate latest --baseline auto
       soakproof adjudicate RUN --policy adjudicators/mine.toml
 
     Findings that failed, or that could not tell, are shown first and in full, each with its limit; those that
@@ -54,12 +56,13 @@ def adjudicate(
     """
     from soakproof import report
     from soakproof.catalog import Catalog
+    from soakproof.cli.choosing import chosen
     from soakproof.judge.finding import EXIT_CODES
     from soakproof.judgement import evidence_of, judge_loaded
 
     with working("reading the run and its seals"):
         judged = sealed_run(runs, run)
-        before = sealed_run(runs, baseline, "--baseline") if baseline else None
+        before = chosen(runs, baseline, judged, policy) if baseline else None
     now = today.replace(tzinfo=UTC) if today else None
     with working("judging"):
         verdict, evidence = judge_loaded(judged, before, policy, Catalog(), now)

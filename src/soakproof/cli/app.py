@@ -10,6 +10,7 @@ import click
 from soakproof import __version__
 from soakproof.cli import output
 from soakproof.cli.adjudicate import adjudicate
+from soakproof.cli.baseline import baseline
 from soakproof.cli.doctor import doctor
 from soakproof.cli.guard import guard
 from soakproof.cli.init import init
@@ -57,7 +58,21 @@ def soakproof(debug: bool) -> None:
         os.environ[DEBUG] = "1"
 
 
-for _command in (adjudicate, report, runs, verify, recover, try_, doctor, watch, guard, testbed, plans, init):
+for _command in (
+    adjudicate,
+    report,
+    runs,
+    baseline,
+    verify,
+    recover,
+    try_,
+    doctor,
+    watch,
+    guard,
+    testbed,
+    plans,
+    init,
+):
     soakproof.add_command(_command)
 
 

@@ -4,10 +4,25 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from soakproof.errors import UsageError
 from soakproof.plain import listed
-from soakproof.run import SEAL, Loaded, being_written, find, load, read_run, typed
+from soakproof.run import (
+    SEAL,
+    VERDICT,
+    EntryState,
+    Loaded,
+    VerdictFolder,
+    being_written,
+    find,
+    is_own,
+    load,
+    read_run,
+    typed,
+)
 
+EDITED, UNSEALED, UNREADABLE = "EDITED", "without a seal", "unreadable"  # in the place of an outcome
 _TOLD = 5  # touched files that an error names
 
 
@@ -29,6 +44,24 @@ def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
             "it is no evidence any more: judge an untouched copy of it, or run again",
         )
     return loaded
+
+
+def document(path: Path) -> Mapping[str, Any]:
+    """The JSON object of a file; nothing where there is none that can be read."""
+    try:
+        found = orjson.loads(path.read_bytes()) if is_own(path) else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def entry_outcome(entry: VerdictFolder, state: EntryState) -> str:
+    """What a judgement says, if it is as it was written; else what it is instead."""
+    if state.problems:
+        return EDITED
+    if not state.sealed:
+        return UNSEALED
+    return str(document(entry.path / VERDICT).get("outcome") or UNREADABLE)
 
 
 def is_guard(document: Mapping[str, Any]) -> bool:

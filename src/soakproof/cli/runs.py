@@ -5,19 +5,18 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 
 from soakproof import run as rundir
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, table
-from soakproof.cli.reading import is_guard
+from soakproof.cli.reading import EDITED, UNSEALED, document, entry_outcome, is_guard
 from soakproof.clock import seconds
 from soakproof.errors import EXIT_OK
 from soakproof.judge.finding import WORST_FIRST, Outcome
 from soakproof.plain import model_name, plain
 
 _SHOWN = 20
-_DAMAGED, _UNREADABLE, _EDITED, _UNSEALED = "damaged", "unreadable", "EDITED", "without a seal"
+_DAMAGED = "damaged"
 _STATES = {
     "sealed": "unchecked",
     "recovered": "recovered",
@@ -55,20 +54,20 @@ def runs(runs: Path, every: bool) -> int:
 def _notes(rows: Sequence[tuple[str, ...]], verify: str) -> Iterator[str]:
     """What the words in the last two columns mean, and what to type."""
     yield f"\nunchecked, recovered: files not compared with the seal: {verify}"
-    if any(_EDITED in row[-2] for row in rows):
-        yield f"{_EDITED}: that verdict is not as it was written: {verify}"
-    if any(_UNSEALED in row[-2] for row in rows):
-        yield f"{_UNSEALED}: nothing shows what that verdict was when it was written: judge again"
+    if any(EDITED in row[-2] for row in rows):
+        yield f"{EDITED}: that verdict is not as it was written: {verify}"
+    if any(UNSEALED in row[-2] for row in rows):
+        yield f"{UNSEALED}: nothing shows what that verdict was when it was written: judge again"
     if any(row[-1] == _DAMAGED for row in rows):
         yield f"{_DAMAGED}: its {rundir.RUN} is missing or cannot be read: {verify}"
 
 
 def _row(path: Path) -> tuple[str, ...]:
-    document, raw = _document(path / rundir.RUN), _document(path / rundir.RAW)
+    about, raw = document(path / rundir.RUN), document(path / rundir.RAW)
     return (
         path.name,
-        _target(document),
-        _lasted(document),
+        _target(about),
+        _lasted(about),
         plain(raw.get("outcome") or "unknown", 12),
         _verdicts(path),
         _state(path),
@@ -79,19 +78,10 @@ def _state(path: Path) -> str:
     return _DAMAGED if rundir.damage(path) else _STATES[rundir.sealing(path)]
 
 
-def _document(path: Path) -> Mapping[str, Any]:
-    """The JSON object of a file; nothing where there is none that can be read."""
-    try:
-        document = orjson.loads(path.read_bytes()) if rundir.is_own(path) else {}
-    except (OSError, ValueError):
-        return {}
-    return document if isinstance(document, dict) else {}
-
-
-def _target(document: Mapping[str, Any]) -> str:
-    if is_guard(document):
-        return f"guard of {plain(_command(document), 70)}"
-    target = document.get("target")
+def _target(about: Mapping[str, Any]) -> str:
+    if is_guard(about):
+        return f"guard of {plain(_command(about), 70)}"
+    target = about.get("target")
     if not isinstance(target, Mapping):
         return "unknown"
     model = target.get("model_resolved") or target.get("model") or "unknown"
@@ -99,17 +89,17 @@ def _target(document: Mapping[str, Any]) -> str:
     return f"{plain(model_name(model), 30)} at {plain(where, 40)}"
 
 
-def _command(document: Mapping[str, Any]) -> str:
-    guard = document.get("guard")
+def _command(about: Mapping[str, Any]) -> str:
+    guard = about.get("guard")
     command = guard.get("command") if isinstance(guard, Mapping) else None
     return " ".join(map(str, command)) if isinstance(command, list) else "unknown"
 
 
-def _lasted(document: Mapping[str, Any]) -> str:
+def _lasted(about: Mapping[str, Any]) -> str:
     """How long the load lasted, or the guard; of a guard that still runs, nothing."""
-    guard = is_guard(document)
-    began = 0 if guard else document.get("load_started_ns")
-    ended = document.get("ended_ns" if guard else "load_ended_ns")
+    guard = is_guard(about)
+    began = 0 if guard else about.get("load_started_ns")
+    ended = about.get("ended_ns" if guard else "load_ended_ns")
     if not isinstance(began, int) or not isinstance(ended, int):
         return "" if guard else "unknown"
     whole = round(seconds(ended - began))
@@ -121,7 +111,7 @@ def _verdicts(path: Path) -> str:
     states = [(entry, rundir.verify_entry(entry)) for entry in rundir.verdict_folders(path)]
     if not states:
         return "none"
-    told = [(_outcome(entry, state), entry) for entry, state in states]
+    told = [(entry_outcome(entry, state), entry) for entry, state in states]
     parts = [_named(*told[-1])]
     if len(told) > 1:
         parts.append(f"{len(told)} in all")
@@ -129,15 +119,6 @@ def _verdicts(path: Path) -> str:
     if _rank(worst[0]) < _rank(told[-1][0]):
         parts.append(f"worst {_named(*worst)}")
     return ", ".join(parts)
-
-
-def _outcome(entry: rundir.VerdictFolder, state: rundir.EntryState) -> str:
-    """What an entry says, if it is as it was written."""
-    if state.problems:
-        return _EDITED
-    if not state.sealed:
-        return _UNSEALED
-    return str(_document(entry.path / rundir.VERDICT).get("outcome") or _UNREADABLE)
 
 
 def _named(outcome: str, entry: rundir.VerdictFolder) -> str:

@@ -10,6 +10,15 @@
 A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under a header line.
 """
 
+from soakproof.run.baselines import (
+    Baseline,
+    add_baseline,
+    baselines,
+    has_baseline,
+    read_baseline,
+    remove_baseline,
+    state,
+)
 from soakproof.run.files import check_room, digest, to_json, write_atomic
 from soakproof.run.loading import (
     Loaded,
@@ -25,6 +34,7 @@ from soakproof.run.loading import (
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
+from soakproof.run.shapes import shaped_run
 from soakproof.run.verdicts import (
     TAKEN,
     VERDICT,
@@ -50,27 +60,33 @@ __all__ = [
     "TAKEN",
     "VERDICT",
     "VERDICTS",
+    "Baseline",
     "EntryState",
     "Loaded",
     "NodeWriter",
     "Run",
     "SealState",
     "VerdictFolder",
+    "add_baseline",
     "all_of",
+    "baselines",
     "being_written",
     "check_room",
     "damage",
     "digest",
     "find",
+    "has_baseline",
     "has_no_verdict_folder",
     "how_to_make_one",
     "is_own",
     "is_run",
     "load",
     "missing_verdicts",
+    "read_baseline",
     "read_records",
     "read_run",
     "recover",
+    "remove_baseline",
     "reseal_entry",
     "runs_option",
     "seal_abandoned",
@@ -78,6 +94,8 @@ __all__ = [
     "seal_folder",
     "seal_run",
     "sealing",
+    "shaped_run",
+    "state",
     "to_json",
     "typed",
     "verdict_folders",

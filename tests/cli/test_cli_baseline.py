@@ -1,0 +1,105 @@
+"""`soakproof baseline`, and a run that is compared with one by its name, or with the newest that will do."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_said import Command
+from judging import check, exchange, iteration
+from rundirs import judgeable
+
+
+def soaked(runs: Path, seed: int = 1, **more: Any) -> Path:
+    """A run that the policy `pass` passes; one of another seed compares with none of this."""
+    return judgeable(
+        runs,
+        exchange("load-1"),
+        check("long_prose.length"),
+        iteration("long_prose"),
+        plan={"name": "soak", "seed": seed},
+        **more,
+    )
+
+
+@pytest.fixture
+def runs(here: Path, policies: Path) -> Path:
+    return here / "runs"
+
+
+def compared_with(run: Path) -> str | None:
+    """The baseline of a run's newest verdict."""
+    (*_, entry) = sorted((run / "verdicts").iterdir())
+    return json.loads((entry / "verdict.json").read_text())["baseline"]
+
+
+def test_a_name_is_added_listed_shown_used_and_removed(soakproof: Command, runs: Path) -> None:
+    before, now = soaked(runs), soaked(runs)
+    assert soakproof("baseline", "add", "nightly", before.name, "--note", "the first").code == 0
+    listed = soakproof("baseline", "list").out
+    assert all(word in listed for word in ("nightly", before.name, "there", "the first"))
+    shown = soakproof("baseline", "show", "nightly")
+    assert (shown.code, "as it was sealed" in shown.out) == (0, True)
+    soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "nightly")
+    assert compared_with(now) == before.name
+    assert soakproof("baseline", "remove", "nightly").code == 0
+    assert "no baselines in runs" in soakproof("baseline", "list").out
+
+
+def test_a_baseline_that_was_touched_is_told_and_not_used(soakproof: Command, runs: Path) -> None:
+    before, now = soaked(runs), soaked(runs)
+    soakproof("baseline", "add", "nightly", before.name)
+    evidence = before / "evidence/load/exchanges.jsonl"
+    evidence.write_bytes(evidence.read_bytes().replace(b"long_prose", b"long_prosa"))
+    shown = soakproof("baseline", "show", "nightly")
+    assert (shown.code, "not as it was sealed" in shown.out) == (1, True)
+    refused = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "nightly")
+    assert (refused.code, "is not as it was sealed" in refused.err) == (64, True)
+    before.rename(runs.parent / "moved")
+    refused = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "nightly")
+    assert (refused.code, f"the run of nightly, {before.name}, is gone" in refused.err) == (64, True)
+    assert "gone" in soakproof("baseline", "list").out
+
+
+def test_what_was_touched_gets_no_name(soakproof: Command, runs: Path) -> None:
+    run = soaked(runs)
+    (run / "raw.json").write_text("{}")
+    assert soakproof("baseline", "add", "nightly", run.name).code == 64
+    assert not (runs / "baselines").exists()
+
+
+def test_auto_takes_the_newest_that_passed_and_compares_and_says_why_not_the_others(
+    soakproof: Command, runs: Path
+) -> None:
+    good, other, failed, unjudged, now = (soaked(runs, seed) for seed in (1, 2, 1, 1, 1))
+    for run in (good, other):
+        soakproof("adjudicate", run.name, "--policy", "pass")
+    soakproof("adjudicate", failed.name, "--policy", "fail")
+    said = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "auto")
+    assert compared_with(now) == good.name
+    assert f"baseline: {good.name}, the newest run that was judged PASS and is comparable" in said.out
+    newer = sorted(run.name for run in (other, failed, unjudged) if run.name > good.name)
+    told = {unjudged: "never judged", failed: "its newest verdict is FAIL", other: "seed: 1, not 2"}
+    for run, why in told.items():  # those made in one second are ordered by chance
+        assert (f"not {run.name}: {why}" in said.out) is (run.name in newer)
+
+
+def test_each_reason_against_a_run_is_told(soakproof: Command, runs: Path) -> None:
+    other, failed, now = (soaked(runs, seed) for seed in (2, 1, 1))
+    soakproof("adjudicate", other.name, "--policy", "pass")
+    soakproof("adjudicate", failed.name, "--policy", "fail")
+    said = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "auto")
+    assert said.code == 64
+    assert f"{failed.name}: its newest verdict is FAIL" in said.err
+    assert f"{other.name}: seed: 1, not 2" in said.err
+
+
+def test_auto_without_any_says_what_to_do(soakproof: Command, runs: Path) -> None:
+    now = soaked(runs)
+    alone = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "auto")
+    assert (alone.code, "there is no other run in runs" in alone.err) == (64, True)
+    unjudged = soaked(runs)
+    none = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "auto")
+    assert none.code == 64
+    assert f"{unjudged.name}: never judged" in none.err
+    assert not (now / "verdicts").exists()
