@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from soakproof.scenario import Ask, Yield
 
 ANEW = {"cache_prompt": False}  # llama.cpp: compute the whole prompt, restore nothing of it
+WORDS, CHARACTERS = 1, 2  # that a model slips in, of a line and of a code
 RESTORED = 16  # tokens of a prompt that is computed anew all the same: a template's beginning
 
 
@@ -51,15 +52,18 @@ def _is_the_same_anew(said: Exchange, again: Exchange) -> bool:
 
 
 def is_near(text: str, want: str) -> bool:
-    """Whether one word of several is another, missing or too many; of a single word, one character."""
+    """Whether one word of several is another, missing or too many; of a single word, up to two characters."""
     if len(want.split()) > 1:
-        return _is_one_off(text.split(), want.split())
-    return _is_one_off(text, want)
+        return text != want and _is_within(text.split(), want.split(), WORDS)
+    return text != want and _is_within(text, want, min(CHARACTERS, len(want) // 4))
 
 
-def _is_one_off(found: Sequence[str], want: Sequence[str]) -> bool:
-    short, long = sorted((found, want), key=len)
-    if found == want or len(long) - len(short) > 1:
-        return False
-    same = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return short[same + (len(short) == len(long)) :] == long[same + 1 :]
+def _is_within(found: Sequence[str], want: Sequence[str], edits: int) -> bool:
+    """Whether so many parts replaced, left out or added make one of the other."""
+    same = next((n for n, (a, b) in enumerate(zip(found, want, strict=False)) if a != b), None)
+    if same is None:
+        return abs(len(found) - len(want)) <= edits
+    rest, other = found[same:], want[same:]
+    return edits > 0 and any(
+        _is_within(rest[skipped:], other[due:], edits - 1) for skipped, due in ((1, 1), (1, 0), (0, 1))
+    )

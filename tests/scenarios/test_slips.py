@@ -113,18 +113,29 @@ def test_what_is_no_near_miss_is_not_asked_again(text: str) -> None:
     assert not any(ask.role.endswith("-anew") for ask in played.asks)
 
 
-TEXT = st.text("ABCD2345-", min_size=2, max_size=12)
+CODE = st.text("ABCD2345", min_size=8, max_size=12)
 
 
-@given(TEXT, st.data())
-def test_one_character_of_a_word(want: str, data: st.DataObject) -> None:
+@given(CODE, st.data())
+def test_up_to_two_characters_of_a_code(want: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(want) - 1))
-    assert is_near(want[:at] + "x" + want[at + 1 :], want)
-    assert is_near(want[:at] + want[at + 1 :], want)
-    assert is_near(want[:at] + "x" + want[at:], want)
+    once = [want[:at] + "x" + want[at + 1 :], want[:at] + want[at + 1 :], want[:at] + "x" + want[at:]]
+    for text in once:
+        assert is_near(text, want)
+        assert is_near(f"{text}y", want)
+        assert not is_near(f"{text}yyy", want)
     assert not is_near(want, want)
-    assert not is_near("xx" + want, want)
-    assert not is_near("xx" + want[2:], want)
+    assert not is_near("xxx" + want[3:], want)
+
+
+@pytest.mark.parametrize(("want", "text"), [("7SHF-GKQR", "7SHF-GKQB"), ("CH7P-DWVQ", "CH7P-DV7Q")])
+def test_slips_that_the_probe_model_was_seen_to_make(want: str, text: str) -> None:
+    assert is_near(text, want)
+
+
+def test_a_short_word_has_little_that_may_be_missing() -> None:
+    assert not is_near("no", "yes")
+    assert not is_near("yet", "yes")
 
 
 def test_one_word_of_a_line() -> None:
