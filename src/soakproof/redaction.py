@@ -26,7 +26,22 @@ _IN_ADDRESS = re.compile(r"(\w://)[^\s/@\"']+@")
 _BEARER = re.compile(r"(\bbearer\s+)[\w.~+/=-]{8,}", re.IGNORECASE)
 
 # What manuals write where a server wants no key. It is no secret, and a word of many other things.
-_PLACEHOLDERS = frozenset({"lemonade", "llamacpp", "none", "empty", "dummy", "not-needed", "no-key"})
+_PLACEHOLDERS = frozenset(
+    {
+        "lemonade",
+        "llamacpp",
+        "ollama",
+        "lm-studio",
+        "none",
+        "empty",
+        "dummy",
+        "not-needed",
+        "no-key",
+        "any",
+        "x",
+        "ok",
+    }
+)
 _LONG = 8  # characters from which a key is taken out inside of words too
 # What looks like a key in the words of a server that quotes the one it refused.
 _LIKELY = re.compile(r"\bsk-[\w-]{8,}|\bbearer\s+[\w.~+/=-]{8,}", re.IGNORECASE)
