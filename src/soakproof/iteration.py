@@ -156,7 +156,7 @@ class Stepper:
         assert self._end is not None, "result() before the end"
         found = (*self._context.checked, *self._context.doubted)
         seen = {c.name for c in found}
-        why = self._reason or "the scenario ended without it"
+        why = self._reason or "the scenario ended without it (is a `yield from` left out?)"
         missing = [
             Checked(name, None, "unreached", f"not reached: {why}", ())
             for name in self._scenario.checks

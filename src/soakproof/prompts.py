@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from soakproof.scenario import Ask, Yield
 
 FEWEST_RECORDS = 6
+QUOTED = 160  # characters of a wrong answer that a reason shows
 NEAREST = 2  # records to choose from at a depth
 
 
@@ -100,7 +101,11 @@ def missed_code(it: IterationContext, answer: Exchange, made: Register, record: 
         return "", f"{want}, as record {record} has it"
     known = "other_record" if text in made.codes.values() else "wrong"
     grade = "foreign" if it.foreign(answer) else known
-    return grade, f"expected {want}, found {text[:80]!r}"
+    return grade, f"expected {want}, found {_quoted(text)}"
+
+
+def _quoted(text: str) -> str:
+    return repr(text[:QUOTED]) + ("…" if len(text) > QUOTED else "")
 
 
 def check_code(
@@ -127,7 +132,7 @@ def check_line(
 ) -> Generator["Yield", Exchange, None]:
     """The same of a line that was to be repeated."""
     text = said.text.strip()
-    reason = "" if text == line else f"expected {line!r}, found {text[:80]!r}"
+    reason = "" if text == line else f"expected {line!r}, found {_quoted(text)}"
     it.check(check, not reason, said, reason=reason)
     if reason:
         yield from excuse_slip(it, ask, said, line)

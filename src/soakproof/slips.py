@@ -27,13 +27,13 @@ def excuse_slip(
     """Where ``said``, the answer to ``ask`` that has just failed a check, misses ``want`` as narrowly as a
     model slips, ask again; and where the same comes, computed anew, make that check unknown, grade slip.
 
-    It fails until then, and for good where the run ends meanwhile, where it cannot be asked that way, or
-    where the server does not show that it computed the prompt anew. Raises ValueError where the last check
-    has not failed, or is about another answer.
+    One that max_tokens cut is no slip. It fails until then, and for good where the run ends meanwhile, where
+    it cannot be asked that way, or where the server does not show that it computed the prompt anew. Raises
+    ValueError where the last check has not failed, or is about another answer.
     """
     if not it.checked or it.checked[-1].outcome is not False or said.id not in it.checked[-1].exchanges:
         raise ValueError("excuse_slip: expected right after a check of that answer which failed")
-    if not is_near(said.text.strip(), want):
+    if said.finish_reason == "length" or not is_near(said.text.strip(), want):
         return
     failed = it.checked.pop()
     it.doubted.append(failed)

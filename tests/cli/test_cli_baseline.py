@@ -42,6 +42,8 @@ def test_a_name_is_added_listed_shown_used_and_removed(soakproof: Command, runs:
     assert (shown.code, "as it was sealed" in shown.out) == (0, True)
     soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "nightly")
     assert compared_with(now) == before.name
+    misspelt = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "nigthly")
+    assert (misspelt.code, "did you mean 'nightly'" in misspelt.err) == (64, True)
     assert soakproof("baseline", "remove", "nightly").code == 0
     assert "no baselines in runs" in soakproof("baseline", "list").out
 

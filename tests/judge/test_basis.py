@@ -51,8 +51,8 @@ def test_requests_without_an_end_were_sent_all_the_same() -> None:
 
 def test_a_baseline_is_named_and_so_is_one_that_could_not_be_used() -> None:
     before = run(id="before")
-    assert rests_on(run(), before, before).endswith("against the baseline before.")
-    assert rests_on(run(), before, None).endswith("the baseline before could not be compared with.")
+    assert rests_on(run(), before, before).endswith("against the baseline before (2 min).")
+    assert rests_on(run(), before, None).endswith("the baseline before (2 min) could not be compared with.")
 
 
 @pytest.mark.parametrize(

@@ -225,3 +225,13 @@ def test_a_finding_names_the_first_differences_and_counts_the_rest() -> None:
     assert "was: not comparable: another plan (mine, not quick); and " in finding.answer
     assert "more, which the report lists" in finding.answer
     assert len(finding.answer) < 300
+
+
+def test_a_short_run_of_the_same_plan_says_why_it_does_not_compare() -> None:
+    def soaked(count: int) -> Evidence:
+        kinds = [{"name": "prose", "count": count}]
+        return replace(run(plan={"source": "[short]", "kinds": kinds}), raw={"outcome": "clean"})
+
+    _, used, (finding,) = set_beside(soaked(3), Policy(name="p", rules={}), replace(soaked(1), id="was"))
+    assert used is None
+    assert "The same plan asks other sizes of short runs ([short])" in finding.answer

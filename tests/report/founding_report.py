@@ -325,7 +325,7 @@ def verdict(**more: Any) -> Verdict:
             ),
         ),
         "rests_on": "30 min of load on Lemonade at http://127.0.0.1:13305 with qwen-122b-q8: 83 requests in "
-        "43 completed iterations of 5 kinds; against the baseline 2026-08-20T10-00-00Z-soak-k3aa.",
+        "43 completed iterations of 5 kinds; against the baseline 2026-08-20T10-00-00Z-soak-k3aa (30 min).",
         "caveats": ("30 min can neither prove nor exclude a leak.", "Not seen: the kernel log."),
         "not_proven": (
             "Two prompts near the full context were never under way at the same time.",

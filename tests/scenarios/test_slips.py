@@ -103,6 +103,17 @@ def test_a_run_that_ends_while_it_is_asked_again_keeps_the_failed_check() -> Non
     assert (failed.name, failed.grade) == ("cache.exact", "wrong")
 
 
+def test_an_answer_that_was_cut_is_no_slip() -> None:
+    def change(exchange: Exchange) -> Exchange:
+        if exchange.role != "changed":
+            return exchange
+        return dataclasses.replace(exchange, text=exchange.text[:-1], finish_reason="length")
+
+    played = play(PAIR, change)
+    assert played.missed()["cache.exact"][0] is False
+    assert not any(ask.role.endswith("-anew") for ask in played.asks)
+
+
 @pytest.mark.parametrize("text", ["", "AAAA-2222", "the code is unknown"])
 def test_what_is_no_near_miss_is_not_asked_again(text: str) -> None:
     def change(exchange: Exchange) -> Exchange:

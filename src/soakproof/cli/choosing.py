@@ -7,7 +7,7 @@ from typing import Any
 from soakproof.catalog import Catalog
 from soakproof.cli.output import say
 from soakproof.cli.reading import document, entry_outcome, is_guard, sealed_run
-from soakproof.errors import UsageError
+from soakproof.errors import UsageError, did_you_mean
 from soakproof.judge import Evidence
 from soakproof.judge.identity import compare
 from soakproof.judge.rules import Role
@@ -17,6 +17,7 @@ from soakproof.run import (
     RUN,
     Loaded,
     all_of,
+    baselines,
     has_baseline,
     read_baseline,
     runs_option,
@@ -37,7 +38,7 @@ def chosen(runs: Path, name: str, judged: Loaded, policy: str) -> Loaded:
     if name == AUTO:
         return _newest(judged, policy)
     if not has_baseline(runs, name):
-        return sealed_run(runs, name, _OPTION)
+        return _by_run(runs, name)
     baseline = read_baseline(runs, name)
     if trouble := state(runs, baseline):
         raise UsageError(
@@ -45,6 +46,16 @@ def chosen(runs: Path, name: str, judged: Loaded, policy: str) -> Loaded:
             f"name another: soakproof baseline add NAME RUN{runs_option(runs)}",
         )
     return sealed_run(runs, str(runs / baseline.run), _OPTION)
+
+
+def _by_run(runs: Path, name: str) -> Loaded:
+    names = [baseline.name for baseline in baselines(runs)]
+    try:
+        return sealed_run(runs, name, _OPTION)
+    except UsageError as error:
+        if not (meant := did_you_mean(name, names)):
+            raise
+        raise UsageError(error.problem, f"{meant}a baseline of that name is there; {error.hint}") from error
 
 
 def _newest(judged: Loaded, policy: str) -> Loaded:

@@ -22,10 +22,17 @@ def set_beside(
     against = _unfit(evidence, baseline)
     if not against and not compared.comparable:
         told = _first([*compared.differ, *compared.unknown])
-        against = f"not comparable: {told}. A policy can move a field's role: [identity] noted = [...]"
+        against = f"not comparable: {told}. {_what_to_do(evidence, baseline)}"
     outcome = Outcome.INCONCLUSIVE if against else Outcome.PASS
     answer = f"{baseline.id}: {against}." if against else _comparable(baseline, policy, compared)
     return compared, None if against else baseline, (_finding(outcome, answer),)
+
+
+def _what_to_do(evidence: Evidence, baseline: Evidence) -> str:
+    same_plan = evidence.plan.get("source") == baseline.plan.get("source")
+    if same_plan and evidence.plan.get("kinds") != baseline.plan.get("kinds"):
+        return "The same plan asks other sizes of short runs ([short]), or --tags left kinds out: soak alike"
+    return "A policy can move a field's role: [identity] noted = [...]"
 
 
 def _first(differences: list[str]) -> str:

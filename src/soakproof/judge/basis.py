@@ -89,4 +89,6 @@ def _against(baseline: Evidence | None, usable: Evidence | None) -> str:
     if baseline is None:
         return "no baseline"
     name = plain(baseline.id, 80)
-    return f"against the baseline {name}" if usable else f"the baseline {name} could not be compared with"
+    lasted = "of unknown length" if baseline.duration is None else length(baseline.duration)
+    told = f"the baseline {name} ({lasted})"
+    return f"against {told}" if usable else f"{told} could not be compared with"
