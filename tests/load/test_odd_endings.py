@@ -59,7 +59,7 @@ def test_variables_set_our_options_too(tmp_path: Path, monkeypatch: pytest.Monke
         (["--server-log", "/nowhere.log"], "--server-log: /nowhere.log is not there"),
         (["--server-log", "/tmp"], "--server-log: /tmp is no regular file"),
         (["--html", "/tmp"], "--html: /tmp cannot be written: Is a directory"),
-        (["--json-file", "/proc/nope"], "--json-file: /proc/nope cannot be written: No such file"),
+        (["--json-file", "/proc/nope"], "--json-file: /proc/nope.json cannot be written: No such file"),
         (["--server-pid", "0"], "--server-pid: no process has the pid 0"),
         (["--server-pid", "999999999999"], "--server-pid: no process has the pid 999999999999"),
         (["--testbed-model", "/nowhere.gguf"], "cannot read the model file"),

@@ -23,9 +23,9 @@ def baseline() -> None:
 
     \b
     Examples:
-      soakproof baseline add gfx1151-b6000 RUN --note "before the driver 6.18"
+      soakproof baseline add NAME RUN --note "before the new driver"
       soakproof baseline list
-      soakproof adjudicate latest --baseline gfx1151-b6000
+      soakproof adjudicate latest --baseline NAME
       soakproof adjudicate latest --baseline auto
     """
 
