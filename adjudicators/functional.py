@@ -32,7 +32,7 @@ from soakproof.records import Check, Exchange, Failure
 
 MOST_CAUSES = 3
 SLIP = "slip"
-SLIPS = 2  # of the model's own, in a run of whatever length
+SLIPS = 2  # prompts at which the model itself slips, in a run of whatever length
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Functional(Adjudicator):
     ``unknown`` is the share of outcomes that may be unknown. What the end of the run cut off is not among
     them: of checks it is told, of exchanges at most ``stopped`` are taken for it. Exchanges of the kinds in
     ``may_fail`` are asked in order to fail: their checks judge them. ``slips`` is the share of a check that
-    may be the model's own slips (nearly right, and the same again when it was computed anew): those are
-    unknown, and where there are more, and more than two, they fail. They decide where such a prompt was
-    answered otherwise, in the run or its baseline.
+    may be the model's own slips (nearly right, and the same again when it was computed anew), each prompt
+    counted once: those are unknown, and where there are more, and more than two, they fail. They decide where
+    such a prompt was answered otherwise, in the run or its baseline.
     """
 
     unknown: Ratio = Ratio(0.05)
@@ -71,14 +71,23 @@ class Functional(Adjudicator):
         shared = Counter(name for _, name in found)
         cut = {(i.node, i.scenario, i.number) for i in evidence.iterations if i.end == "stopped"}
         placement = Placement(evidence)
+        slipped = _prompts(evidence, evidence.checks)
         if not found:
             answer, limit = "No check was declared or made.", "at least one check"
             yield finding(self, "checks", Outcome.INCONCLUSIVE, answer, limit=limit)
         for (kind, name), checks in found.items():
-            made = self._check(name if shared[name] == 1 else f"{kind}: {name}", checks, cut)
+            subject = name if shared[name] == 1 else f"{kind}: {name}"
+            made = self._check(subject, checks, cut, slipped)
             yield replace(made, strength=placement.told(failed_alone(checks)) or made.strength)
 
-    def _check(self, subject: str, checks: Sequence[Check], cut: Set[tuple[str, str, int]]) -> Finding:
+    def _check(
+        self,
+        subject: str,
+        checks: Sequence[Check],
+        cut: Set[tuple[str, str, int]],
+        slipped: Mapping[str, str],
+    ) -> Finding:
+        """A check's finding; ``slipped`` has the prompts of slips: one that is asked again slips again."""
         by_outcome: dict[str, list[Check]] = {"pass": [], "fail": [], "unknown": [], "known": [], "cut": []}
         for check in checks:
             end = check_outcome(check)
@@ -87,7 +96,8 @@ class Functional(Adjudicator):
         failed, unknown = by_outcome["fail"], by_outcome["unknown"]
         known = by_outcome["known"]
         slips = [c for c in unknown if c.grade == SLIP]
-        if not failed and len(slips) > self._allowed(checks):
+        prompts = {slipped.get(id, id) for slip in slips for id in slip.exchanges}
+        if not failed and len(prompts) > self._allowed(checks):
             failed = slips
         if failed:
             answer, outcome = f"Failed in {len(failed)} of {len(checks)}; {_first(failed)}.", Outcome.FAIL
@@ -107,14 +117,14 @@ class Functional(Adjudicator):
             answer,
             figures=(*_counts(by_outcome, len(checks)), *_grades(checks)),
             limit=f"no failure, and at most {self.unknown:.0%} unknown"
-            + (f", {self._allowed(checks):.0f} of them slips" if slips else ""),
+            + (f", slips to {self._allowed(checks):.0f} prompts" if slips else ""),
             limit_source="policy",
             exchanges=ids(id for c in failed or unknown or known for id in c.exchanges),
             strength="" if by_outcome["pass"] or not known else "only the known limit was seen",
         )
 
     def _allowed(self, checks: Sequence[Check]) -> float:
-        """How many of a check may be slips."""
+        """To how many prompts a check may have slips."""
         return max(SLIPS, self.slips * len(checks)) if self.slips else 0
 
     def _slips(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
@@ -142,7 +152,7 @@ class Functional(Adjudicator):
                 Figure(name="slips", value=len(slips), n=len(evidence.checks)),
                 Figure(name="answered otherwise elsewhere", value=len(doubted), n=len(slips)),
             ),
-            limit=f"at most {SLIPS} of a check, or {self.slips:.0%}",
+            limit=f"at most {SLIPS} prompts of a check, or {self.slips:.0%}",
             limit_source="policy",
             exchanges=ids(id for c in doubted or slips for id in c.exchanges),
             critical=bool(doubted),
@@ -318,6 +328,12 @@ def _grades(checks: Sequence[Check]) -> list[Figure]:
         Figure(name=f"{outcome}: {grade}", value=n, n=len(checks))
         for (outcome, grade), n in sorted(grades.items())
     ]
+
+
+def _prompts(evidence: Evidence, checks: Iterable[Check]) -> dict[str, str]:
+    """The prompts that slips answered, by the exchanges' ids."""
+    slips = {id for check in checks if check.grade == SLIP for id in check.exchanges}
+    return {e.id: e.prompt_digest for e in evidence.exchanges if e.id in slips} if slips else {}
 
 
 def _held(by_outcome: Mapping[str, Sequence[Check]], n: int) -> str:

@@ -43,10 +43,21 @@ SLIPS = [
 
 @pytest.mark.parametrize(("slips", "of", "outcome"), SLIPS)
 def test_a_models_own_slips_are_told_and_many_of_them_fail(slips, of, outcome) -> None:
-    graded = [check("json.parse", "unknown", kind="json", iteration=99, grade="slip") for _ in range(slips)]
+    graded = [
+        check("json.parse", "unknown", kind="json", iteration=99, grade="slip", exchanges=(f"s{n}",))
+        for n in range(slips)
+    ]
     found = adjudicate("functional", evidence(exchange(), passing(of - slips), graded))["json.parse"]
     assert found.outcome is outcome
     assert ("unknown: slip", slips) in [(f.name, f.value) for f in found.figures]
+
+
+def test_a_prompt_that_is_asked_three_times_slips_once() -> None:
+    asked = [exchange(f"s{n}", at=n, prompt_digest="p") for n in range(3)]
+    graded = [check("json.parse", "unknown", kind="json", grade="slip", exchanges=(e.id,)) for e in asked]
+    found = adjudicate("functional", evidence(asked, passing(70), graded))["json.parse"]
+    assert found.outcome is Outcome.PASS
+    assert "slips to 2 prompts" in found.limit
 
 
 def test_slips_are_told_where_they_decide_nothing() -> None:
@@ -71,8 +82,8 @@ def test_a_slip_to_a_prompt_that_was_answered_otherwise_is_doubtful(where: str) 
 
 
 def test_a_policy_may_allow_no_slip() -> None:
-    graded = check("json.parse", "unknown", kind="json", grade="slip")
-    found = adjudicate("functional", evidence(exchange(), passing(60), graded), slips="0 %")
+    graded = check("json.parse", "unknown", kind="json", grade="slip", exchanges=("load-1",))
+    found = adjudicate("functional", evidence(exchange("load-1"), passing(60), graded), slips="0 %")
     assert found["json.parse"].outcome is Outcome.FAIL
 
 
