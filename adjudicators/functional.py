@@ -71,7 +71,7 @@ class Functional(Adjudicator):
         shared = Counter(name for _, name in found)
         cut = {(i.node, i.scenario, i.number) for i in evidence.iterations if i.end == "stopped"}
         placement = Placement(evidence)
-        slipped = _prompts(evidence, evidence.checks)
+        slipped = _prompts(evidence)
         if not found:
             answer, limit = "No check was declared or made.", "at least one check"
             yield finding(self, "checks", Outcome.INCONCLUSIVE, answer, limit=limit)
@@ -330,9 +330,9 @@ def _grades(checks: Sequence[Check]) -> list[Figure]:
     ]
 
 
-def _prompts(evidence: Evidence, checks: Iterable[Check]) -> dict[str, str]:
+def _prompts(evidence: Evidence) -> dict[str, str]:
     """The prompts that slips answered, by the exchanges' ids."""
-    slips = {id for check in checks if check.grade == SLIP for id in check.exchanges}
+    slips = {id for check in evidence.checks if check.grade == SLIP for id in check.exchanges}
     return {e.id: e.prompt_digest for e in evidence.exchanges if e.id in slips} if slips else {}
 
 

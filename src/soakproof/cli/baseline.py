@@ -10,7 +10,7 @@ from soakproof.cli.output import say, table, working
 from soakproof.cli.reading import sealed_run
 from soakproof.errors import EXIT_FAIL, EXIT_OK
 from soakproof.plain import plain
-from soakproof.run import add_baseline, baselines, read_baseline, remove_baseline, state
+from soakproof.run import add_baseline, baselines, read_baseline, remove_baseline, state, verify
 from soakproof.run import runs_option as typed_runs
 
 _GOOD = "as it was sealed"
@@ -83,8 +83,6 @@ def show(name: str, runs: Path) -> int:
     found = read_baseline(runs, name)
     trouble = state(runs, found)
     if not trouble:
-        from soakproof.run import verify
-
         with working("verifying the run"):
             problems = verify(runs / found.run).problems
         trouble = f"not as it was sealed: {problems[0]}" if problems else ""

@@ -52,6 +52,10 @@ class Causes:
         )
 
     @cached_property
+    def _guard_ns(self) -> int | None:
+        return guard_acted_ns(self.evidence)
+
+    @cached_property
     def _faults(self) -> list[tuple[Incident, Cause]]:
         """Incidents with what they mean, those of memory first."""
         servers = Servers.of(self.evidence)
@@ -69,7 +73,7 @@ class Causes:
         return next((c for i, c in self._faults if any(_near(k.t_ns, exchange) for k in i.lines)), None)
 
     def _guarded(self, exchange: Exchange) -> Cause | None:
-        began = guard_acted_ns(self.evidence)
+        began = self._guard_ns
         if began is None or exchange.done_ns < began:
             return None
         return Cause(f"after the guard had begun to end the server (at {began / NS:.1f} s)", host=True)

@@ -14,9 +14,9 @@ import msgspec
 
 from soakproof.errors import RecorderError, UsageError, words
 from soakproof.plain import plain
-from soakproof.run.files import digest, to_json, write_atomic
+from soakproof.run.files import to_json, write_atomic
 from soakproof.run.naming import runs_option
-from soakproof.run.seal import SEAL, is_own
+from soakproof.run.seal import seal_digest
 
 FOLDER = "baselines"
 RESERVED = ("auto", "latest")
@@ -71,7 +71,10 @@ def add_baseline(runs: Path, name: str, run: Path, *, added_at: str, note: str =
         raise UsageError(f"there is a baseline {name!r} already", hint)
     if run.resolve().parent != runs.resolve():
         raise UsageError(f"{plain(run, 200)} is not in {runs}", "name its folder: --runs DIR")
-    made = Baseline(name=name, run=run.name, seal=digest(run / SEAL)[0], added_at=added_at, note=note)
+    seal = seal_digest(run)
+    if seal is None:
+        raise UsageError(f"{plain(run, 200)} is not sealed", "only a sealed run can be a baseline")
+    made = Baseline(name=name, run=run.name, seal=seal, added_at=added_at, note=note)
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
@@ -93,12 +96,13 @@ def remove_baseline(runs: Path, name: str) -> None:
 
 def state(runs: Path, baseline: Baseline) -> str:
     """What became of its run; "" where it has the seal that it had. Its files are not compared."""
-    seal = runs / baseline.run / SEAL
-    if not (runs / baseline.run).is_dir():
+    run = runs / baseline.run
+    if not run.is_dir():
         return "gone"
-    if not is_own(seal):
+    seal = seal_digest(run)
+    if seal is None:
         return "its seal is gone"
-    return "" if digest(seal)[0] == baseline.seal else "sealed anew since it was added"
+    return "" if seal == baseline.seal else "sealed anew since it was added"
 
 
 def _file(runs: Path, name: str) -> Path:

@@ -50,6 +50,11 @@ class SealState:
     host_lost: bool = False  # it was recovered after the host had been restarted
 
 
+def seal_digest(run: Path) -> str | None:
+    """The SHA-256 of a run's own seal; None where it has none."""
+    return digest(run / SEAL)[0] if is_own(run / SEAL) else None
+
+
 def is_own(path: Path) -> bool:
     """A plain file: no link to somewhere else, no pipe, no device."""
     return path.is_file() and not path.is_symlink()

@@ -11,8 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from soakproof.plain import plain
-from soakproof.run.files import digest
-from soakproof.run.seal import SEAL, compare, in_words, is_own, is_own_folder, read_seal, seal_folder
+from soakproof.run.seal import (
+    SEAL,
+    compare,
+    in_words,
+    is_own,
+    is_own_folder,
+    read_seal,
+    seal_digest,
+    seal_folder,
+)
 
 VERDICTS, VERDICT = "verdicts", "verdict.json"
 TAKEN = re.compile(r"\.?(\d{1,9})(?:-.*)?")  # names of entries, and of the claims of those being written
@@ -110,7 +118,7 @@ def _elsewhere(folder: Path, note: str) -> Iterator[str]:
 
 
 def _run_seal(run: Path) -> str:
-    return digest(run / SEAL)[0] if is_own(run / SEAL) else "unsealed"
+    return seal_digest(run) or "unsealed"
 
 
 def _files(folder: Path) -> set[str]:
