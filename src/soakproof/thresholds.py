@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.metrics import METRICS, measure
+from soakproof.plain import listed
 from soakproof.quantities import COUNTED, PERCENTILES, Counted, check_outcome, statistic, thin
 from soakproof.records import Check, Exchange, Failure, Iteration, Opened
 from soakproof.units import Seconds, split
@@ -39,6 +40,7 @@ OPS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "==": operator.eq,
 }
+_ROLES_SHOWN = 6
 METRIC_STATS = ("each", "median", "mean", "min", "max", "p50", *PERCENTILES, "count", "sum")
 UNITS: Mapping[str, Mapping[str, float]] = {  # base unit to what may be written, and its size
     "s": Seconds.scale,
@@ -199,18 +201,24 @@ def _evaluate_metric(parsed: ParsedThreshold, exchanges: Collection[Exchange]) -
     chosen = [e for e in exchanges if _takes(parsed.filter, e)] if parsed.filter else exchanges
     values = measure(parsed.quantity, chosen)
     if not values:
-        metric = METRICS[parsed.quantity]
-        return _unknown(
-            parsed,
-            f"nothing to measure: {len(chosen)} exchanges, none with a {metric.name} "
-            f"(it leaves out failures and {metric.leaves_out})",
-        )
+        return _unknown(parsed, _why_nothing(parsed, exchanges, len(chosen)))
     skipped = _skipped(chosen, len(values))
     if parsed.stat == "each":
         return _evaluate_each(parsed, values, skipped)
     numbers = sorted(value for _, value in values)
     told = [thin(parsed.stat, len(numbers)), skipped]
     return _result(parsed, statistic(parsed.stat, numbers), len(numbers), "; ".join(filter(None, told)))
+
+
+def _why_nothing(parsed: ParsedThreshold, exchanges: Collection[Exchange], chosen: int) -> str:
+    """Why there is nothing to measure; of a role that no request had, which there were."""
+    kind, _, role = parsed.filter.partition(".")
+    roles = sorted({e.role for e in exchanges if e.scenario == kind})
+    if role and roles and not chosen:
+        return f"no request of {kind} had the role {role!r}; there were: {listed(roles, _ROLES_SHOWN)}"
+    metric = METRICS[parsed.quantity]
+    of = f"{chosen} exchanges, none with a {metric.name}" if chosen else "no exchanges"
+    return f"nothing to measure: {of} (it leaves out failures and {metric.leaves_out})"
 
 
 def _skipped(chosen: Collection[Exchange], measured: int) -> str:

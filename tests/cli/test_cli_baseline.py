@@ -35,7 +35,12 @@ def compared_with(run: Path) -> str | None:
 
 def test_a_name_is_added_listed_shown_used_and_removed(soakproof: Command, runs: Path) -> None:
     before, now = soaked(runs), soaked(runs)
-    assert soakproof("baseline", "add", "nightly", before.name, "--note", "the first").code == 0
+    added = soakproof("baseline", "add", "nightly", before.name, "--note", "the first")
+    assert (added.code, "it was never judged: soakproof adjudicate" in added.out) == (0, True)
+    soakproof("adjudicate", before.name, "--policy", "pass")
+    assert "judged" not in soakproof("baseline", "show", "nightly").out
+    assert soakproof("baseline", "add", "again", before.name).out == f"again: {before.name}\n"
+    assert soakproof("baseline", "remove", "again").code == 0
     listed = soakproof("baseline", "list").out
     assert all(word in listed for word in ("nightly", before.name, "there", "the first"))
     shown = soakproof("baseline", "show", "nightly")

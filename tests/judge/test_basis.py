@@ -15,6 +15,7 @@ SOURCES = {
     "kernel_log": "the kernel log",
     "process:backend": "the server's processes",
     "amdgpu:card0": "a GPU",
+    "server_log:engine.log": "the server's log",
 }
 
 

@@ -58,6 +58,13 @@ def test_a_required_limit_that_cannot_be_measured_refuses_the_run(tmp_path: Path
     assert lines(run, "exchanges.jsonl") == []
 
 
+def test_a_floor_that_this_host_can_never_have_is_refused(tmp_path: Path) -> None:
+    write_plan(tmp_path, PLAN.replace(FLOOR, "409600 GiB"))
+    with locust(tmp_path, "--headless", "-t", "60s", "--plan", "guarded") as process:
+        assert process.wait(60) == 64
+    assert "[guard]: available_floor: 409,600.0 GiB can never be available on this host" in output(tmp_path)
+
+
 def test_a_guard_that_could_not_act_on_this_server_is_refused(tmp_path: Path) -> None:
     write_plan(tmp_path, PLAN + 'then = "unload"')
     with Testbed.start(tmp_path / "testbed") as pair:

@@ -191,6 +191,11 @@ def test_nothing_to_measure_is_unknown_with_the_reason() -> None:
     assert found.reason.startswith("nothing to measure: 1 exchanges, none with a generation_rate")
 
 
+def test_a_role_that_no_request_had_is_told_with_those_that_there_were() -> None:
+    found = judged("first_token_time{long_prose.frist} p90 < 5 s", [exchange(role="first")])
+    assert found.reason == "no request of long_prose had the role 'frist'; there were: first"
+
+
 @pytest.mark.parametrize(
     "that", ["generation_rate each >= 1 tokens/s", "generation_rate median >= 1 tokens/s"]
 )

@@ -94,6 +94,12 @@ def test_a_key_that_is_wanted_is_asked_for_and_a_right_one_is_used():
     assert "LEMONADE_API_KEY" in refused(guarded)
     with server(guarded) as url:
         assert examine(url, None, Credentials("right")).kind == "llamacpp"
+        with pytest.raises(UsageError, match="refuses the API key that was given") as wrong:
+            examine(url, None, Credentials("wrong"))
+        assert "is it this server's?" in wrong.value.hint
+        with pytest.raises(UsageError) as spoken:
+            examine(url.replace("http:", "https:"), None, Credentials())
+        assert spoken.value.hint == f"it does not speak TLS there: try {url}"
 
 
 def test_an_unknown_model_is_refused_with_those_that_are_there():

@@ -7,10 +7,22 @@ import click
 
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, table, working
-from soakproof.cli.reading import sealed_run
+from soakproof.cli.reading import entry_outcome, sealed_run
 from soakproof.errors import EXIT_FAIL, EXIT_OK
+from soakproof.judge.finding import Outcome
 from soakproof.plain import plain
-from soakproof.run import add_baseline, baselines, read_baseline, remove_baseline, state, verify
+from soakproof.run import (
+    add_baseline,
+    baselines,
+    read_baseline,
+    remove_baseline,
+    sealing,
+    state,
+    typed,
+    verdict_folders,
+    verify,
+    verify_entry,
+)
 from soakproof.run import runs_option as typed_runs
 
 _GOOD = "as it was sealed"
@@ -50,7 +62,22 @@ def add(name: str, run: str, note: str, runs: Path) -> int:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     made = add_baseline(runs, name, found.path, added_at=now, note=plain(note, 300))
     say(f"{made.name}: {made.run}")
+    if doubt := _doubt(found.path):
+        say(f"  {doubt}")
     return EXIT_OK
+
+
+def _doubt(run: Path) -> str:
+    """What a user may not know of a run that is to be compared with; "" where its newest verdict is PASS."""
+    if sealing(run) == "recovered":
+        return "it was sealed after a crash: runs are not compared with it"
+    entries = verdict_folders(run)
+    if not entries:
+        return f"it was never judged: soakproof adjudicate {typed(run)}"
+    outcome = entry_outcome(entries[-1], verify_entry(entries[-1]))
+    if outcome == Outcome.PASS:
+        return ""
+    return f"its newest verdict is {outcome}: later runs are measured by it all the same"
 
 
 @baseline.command("list", short_help="Every baseline, with its run and what became of it.")
@@ -86,15 +113,16 @@ def show(name: str, runs: Path) -> int:
         with working("verifying the run"):
             problems = verify(runs / found.run).problems
         trouble = f"not as it was sealed: {problems[0]}" if problems else ""
+    good = _GOOD if trouble else "; ".join(filter(None, (_GOOD, _doubt(runs / found.run))))
     rows = [
         ("name", found.name),
         ("run", found.run),
         ("seal", found.seal),
         ("added", found.added_at),
         ("note", found.note or "none"),
-        ("state", trouble or _GOOD),
+        ("state", trouble or good),
     ]
-    say(table(("", ""), rows))
+    say(table(("baseline", ""), rows))
     return EXIT_FAIL if trouble else EXIT_OK
 
 
@@ -102,12 +130,12 @@ def show(name: str, runs: Path) -> int:
 @click.argument("name")
 @runs_option
 def remove(name: str, runs: Path) -> int:
-    """Forget a name. The run stays where it is.
+    """Forget a name. No run is touched.
 
     \b
     Example:
       soakproof baseline remove nightly
     """
     remove_baseline(runs, name)
-    say(f"{name} is no baseline any more; its run stays")
+    say(f"{name} is no baseline any more; no run was touched")
     return EXIT_OK

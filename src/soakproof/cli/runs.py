@@ -96,10 +96,11 @@ def _command(about: Mapping[str, Any]) -> str:
 
 
 def _lasted(about: Mapping[str, Any]) -> str:
-    """How long the load lasted, or the guard; of a guard that still runs, nothing."""
+    """How long the load lasted until it was stopped, or the guard; of a guard that still runs, nothing."""
     guard = is_guard(about)
     began = 0 if guard else about.get("load_started_ns")
-    ended = about.get("ended_ns" if guard else "load_ended_ns")
+    ends = ("ended_ns",) if guard else ("load_stopping_ns", "load_ended_ns")  # the first is not in older runs
+    ended = next((t for name in ends if (t := about.get(name)) is not None), None)
     if not isinstance(began, int) or not isinstance(ended, int):
         return "" if guard else "unknown"
     whole = round(seconds(ended - began))

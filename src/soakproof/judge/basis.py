@@ -17,6 +17,7 @@ _SOURCES = {  # what is told of as unseen, with the sources that see it
     "the kernel log": ("kernel_log",),
     "the host's memory": ("memory",),
     "the server's processes": ("process",),
+    "the server's log": ("server_log",),
     "the slots": ("slots",),
     "a GPU": ("amdgpu", "nvidia"),
 }

@@ -50,6 +50,11 @@ from soakproof.run import to_json, typed, write_atomic
 _ENDING_S = 120.0  # longer than the end of a process takes
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that a user had ended by itself when Locust came to stop it: ours do, once the load is drained."""
+    return "didn't have proper args" not in str(record.msg)
+
+
 class Hooks:
     """The process's hooks: at most one session at a time."""
 
@@ -85,6 +90,7 @@ class Hooks:
         options = environment.parsed_options
         assert options is not None
         logging.getLogger("httpx").setLevel(logging.WARNING)
+        logging.getLogger("locust.runners").addFilter(_is_news)
         hub = gevent.get_hub()
         hub.NOT_ERROR = (*hub.NOT_ERROR, StopTest, RecorderError)  # said in words: gevent prints no traceback
         to_main_greenlet(too_late=self._is_sealing)

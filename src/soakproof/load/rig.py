@@ -70,6 +70,7 @@ class Rig:
 def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> Rig:
     """Everything up to the first request. On any error all is taken down again, and the run is sealed."""
     check_room(wishes.runs)
+    refuse_more_than_there_is("[guard]: available_floor", plan.guard.limits.available_floor_bytes)
     target = None
     if wishes.host:
         say(f"asking {plain(wishes.host)} what it is …")
@@ -106,8 +107,7 @@ def _give_up(run: Run, plan: Plan, stack: ExitStack, why: str) -> None:
 
 
 def _refuse_powerless(plan: Plan, target: Target) -> None:
-    """Raises UsageError for a guard that could not do to this server what it shall, or would end any load."""
-    refuse_more_than_there_is("[guard]: available_floor", plan.guard.limits.available_floor_bytes)
+    """Raises UsageError for a guard that could not do to this server what it shall."""
     then = plan.guard.then
     if problem := WatchConfig(target=target.describe(), guard=GuardConfig(then=then)).why_powerless:
         raise UsageError(f"[guard]: then = {then!r}: {problem}", "then = 'stop' ends the load alone")

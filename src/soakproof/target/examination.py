@@ -93,20 +93,20 @@ class _Examination:
         except NoAnswerError as error:
             if base:  # the backend is optional
                 return None
-            raise UsageError(
-                f"--host: {self.base} does not answer: {plain(error)}",
-                "is the server up, and is this its address? Lemonade's default is http://localhost:13305",
-            ) from error
+            hint = "is the server up, and is this its address? Lemonade's default is http://localhost:13305"
+            if "WRONG_VERSION_NUMBER" in str(error):  # OpenSSL's words for an answer that is not TLS
+                hint = f"it does not speak TLS there: try http://{self.base.removeprefix('https://')}"
+            raise UsageError(f"--host: {self.base} does not answer: {plain(error)}", hint) from error
         if not base and answer.status in (401, 403):
             raise self._unauthorized(answer)
         return answer
 
     def _unauthorized(self, answer: Answer) -> UsageError:
-        problem = "refuses the API key that was given" if self.key else "wants an API key"
-        return UsageError(
-            f"--host: {self.base} {problem} (status {answer.status})",
-            f"give --api-key, or set {' or '.join(KEY_VARIABLES)}",
-        )
+        by = f"--api-key, or {' or '.join(KEY_VARIABLES)}"
+        problem, hint = "wants an API key", f"give it by {by}"
+        if self.key:
+            problem, hint = "refuses the API key that was given", f"is it this server's? It came by {by}"
+        return UsageError(f"--host: {self.base} {problem} (status {answer.status})", hint)
 
     # -- Lemonade
 

@@ -76,7 +76,8 @@ class SoakGuard:
         await self._lookout.look_once()
         self._unknown = self._lookout.unknown()
         for name, why in refused(self.limits, self._unknown).items():
-            raise SoakproofError(f"the guard: {name} is required and cannot be measured: {why}")
+            problem = f"{name} is required and cannot be measured: {why}"
+            raise SoakproofError(f"the guard: {problem}; `soakproof doctor` says what to do")
         if problem := self._config.why_powerless:
             raise SoakproofError(f"the guard: then = {self._config.guard.then!r}: {problem}")
         return {
