@@ -7,7 +7,6 @@ Times are seconds of the run. An exchange is named ``<kind>-<iteration>-<role>``
 
 import hashlib
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +101,7 @@ def exchange(
 
 def opened(closed: Exchange) -> Opened:
     """The line that was written when the exchange was sent."""
-    return Opened(**{f.name: getattr(closed, f.name) for f in fields(Opened)})
+    return Opened(**{name: getattr(closed, name) for name in Opened.__struct_fields__})
 
 
 def check(

@@ -7,9 +7,11 @@ import json
 import random
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from soakproof.catalog import Catalog
 from soakproof.context import IterationContext, Secrets, Surroundings, Traffic

@@ -46,7 +46,7 @@ def _type(annotation: str) -> str:
         told = {
             "str": "text",
             "bool": "true or false",
-            "int": "whole number",
+            "Int64": "whole number",
             "tuple[str, ...]": "texts",
         }.get(plain, "object" if re.match(r"dict\b", plain) else plain)
     return f"{told} or null" if null else told

@@ -7,7 +7,6 @@ the stream: 200 alone is nothing, nor is [DONE].
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from soakproof.clock import nanoseconds
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 ERROR_BODY_BYTES = 4096
 MAX_BLANK_START = 4096
 _BOM = b"\xef\xbb\xbf"
-_OPENED = tuple(f.name for f in fields(Opened) if f.name != "sent_ns")  # which it has of its own
+_OPENED = tuple(name for name in Opened.__struct_fields__ if name != "sent_ns")  # which it has of its own
 
 
 class Reading:

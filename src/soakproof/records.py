@@ -6,18 +6,18 @@ None when it is unknown, never 0. `encode` and `decode` are each other's inverse
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-import msgspec
 import orjson
+from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
 # In UTF-8: DEL, the C1 controls, what has no width, and what turns the direction of writing or ends a line.
 _OBEYED = re.compile(
     rb"\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
 )
 
+Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]  # no time and no count is larger
 Outcome = Literal["ok", "fail", "unknown"]
 CheckOutcome = Literal["pass", "fail", "unknown"]
 SourceState = Literal["value", "unsupported", "denied", "timeout", "error"]
@@ -51,8 +51,7 @@ class Failure(StrEnum):
 REFUSALS = frozenset((Failure.CONFIGURATION, Failure.CONTEXT, Failure.HTTP_STATUS, Failure.ERROR_EVENT))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class Opened(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", tag="opened"):
     """A request as it was sent: written before its first byte leaves, so that a killed run shows it.
 
     So its ``sent_ns`` is the time of its opening; the exchange has the time at which it really left.
@@ -61,15 +60,15 @@ class Opened:
     id: str
     node: str
     scenario: str  # the plan's kind
-    iteration: int
+    iteration: Int64
     role: str
-    seed: int  # unique in the run; the backend's /slots shows it in params.seed
-    due_ns: int
-    sent_ns: int
+    seed: Int64  # unique in the run; the backend's /slots shows it in params.seed
+    due_ns: Int64
+    sent_ns: Int64
     model_asked: str
     stream: bool
-    max_tokens: int
-    prompt_chars: int
+    max_tokens: Int64
+    prompt_chars: Int64
     prompt_digest: str  # SHA-256 of the messages as sent
     secrets: tuple[str, ...] = ()  # nonces that its own prompt holds
     cancel_planned: str | None = None  # such as "decode: after 20 token events"
@@ -77,22 +76,21 @@ class Opened:
     temperature: float | None = None  # as it was sent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class Exchange(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", tag="closed"):
     """A request and all that came of it. Flat: every later tool reads this one record."""
 
     id: str
     node: str
     scenario: str
-    iteration: int
+    iteration: Int64
     role: str
-    seed: int
-    due_ns: int
-    sent_ns: int
+    seed: Int64
+    due_ns: Int64
+    sent_ns: Int64
     model_asked: str
     stream: bool
-    max_tokens: int
-    prompt_chars: int
+    max_tokens: Int64
+    prompt_chars: Int64
     prompt_digest: str
     secrets: tuple[str, ...] = ()
     cancel_planned: str | None = None
@@ -102,24 +100,24 @@ class Exchange:
     outcome: Outcome
     failure: Failure | None = None  # of an exchange that is ok: how it was refused, as planned
     reason: str = ""  # the failure in words
-    status: int | None = None
+    status: Int64 | None = None
     # Times. A token here is a delta with text, reasoning or a tool call in it: role chunks, comments and
     # empty chunks are not progress.
-    headers_ns: int | None = None
-    first_byte_ns: int | None = None  # of the body, comments included
-    first_token_ns: int | None = None  # of any kind: reasoning and tool calls count
-    first_content_ns: int | None = None  # of the answer
-    first_visible_ns: int | None = None  # of the answer, other than white space
-    last_token_ns: int | None = None
-    done_ns: int  # the exchange's end, whatever ended it
-    cancelled_ns: int | None = None  # when the tester closed the connection on purpose
-    widest_gap_ns: int | None = None  # between two tokens
-    widest_gap_at: int | None = None  # index of the token event after that gap
-    token_events: int = 0  # deltas with progress in them; not a token count
-    pings: int = 0  # comments
-    empty_events: int = 0
-    parse_errors: int = 0
-    leftover_bytes: int = 0
+    headers_ns: Int64 | None = None
+    first_byte_ns: Int64 | None = None  # of the body, comments included
+    first_token_ns: Int64 | None = None  # of any kind: reasoning and tool calls count
+    first_content_ns: Int64 | None = None  # of the answer
+    first_visible_ns: Int64 | None = None  # of the answer, other than white space
+    last_token_ns: Int64 | None = None
+    done_ns: Int64  # the exchange's end, whatever ended it
+    cancelled_ns: Int64 | None = None  # when the tester closed the connection on purpose
+    widest_gap_ns: Int64 | None = None  # between two tokens
+    widest_gap_at: Int64 | None = None  # index of the token event after that gap
+    token_events: Int64 = 0  # deltas with progress in them; not a token count
+    pings: Int64 = 0  # comments
+    empty_events: Int64 = 0
+    parse_errors: Int64 = 0
+    leftover_bytes: Int64 = 0
     # The end
     finish_reason: str | None = None
     done_marker: bool = False  # data: [DONE]
@@ -127,9 +125,9 @@ class Exchange:
     model_answered: str | None = None
     answer_id: str | None = None  # by which the server calls the answer; the first that came
     other_ids: tuple[str, ...] = ()  # that came within it besides, at most 8
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cached_tokens: int | None = None
+    prompt_tokens: Int64 | None = None
+    completion_tokens: Int64 | None = None
+    cached_tokens: Int64 | None = None
     usage: dict[str, Any] | None = None
     timings: dict[str, Any] | None = None
     route: str | None = None  # x-lemonade-route
@@ -144,14 +142,13 @@ class Exchange:
     notes: tuple[str, ...] = ()  # oddities of the protocol that are no failure by themselves
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", tag="check"):
     """One check of one iteration."""
 
     node: str
-    t_ns: int
+    t_ns: Int64
     scenario: str
-    iteration: int
+    iteration: Int64
     name: str
     outcome: CheckOutcome
     grade: str = ""  # a class of its own within the outcome, such as "fenced"
@@ -162,66 +159,62 @@ class Check:
 IterationEnd = Literal["completed", "failed", "stopped", "broken"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Iteration:
+class Iteration(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", tag="iteration"):
     """One iteration of one kind. ``broken`` means that the scenario itself is at fault."""
 
     node: str
     scenario: str
-    number: int
-    started_ns: int
-    ended_ns: int
+    number: Int64
+    started_ns: Int64
+    ended_ns: Int64
     end: IterationEnd
     reason: str = ""
-    counts: dict[str, float] = field(default_factory=dict)
+    counts: dict[str, float] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Sample(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", tag="sample"):
     """One reading of one source on the watch's schedule."""
 
     node: str
     source: str  # such as "memory", "slots", "process"
-    due_ns: int
-    t_ns: int  # when the reading was complete, or was given up
-    took_ns: int
+    due_ns: Int64
+    t_ns: Int64  # when the reading was complete, or was given up
+    took_ns: Int64
     state: SourceState
-    values: dict[str, Any] = field(default_factory=dict)  # units are part of the name: available_bytes
+    values: dict[str, Any] = {}  # units are part of the name: available_bytes
     reason: str = ""  # why there is no value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KernelEvent:
+class KernelEvent(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", tag="kernel"):
     """One line of the kernel log, or a gap in it, since the run began."""
 
     node: str
-    t_ns: int
-    sequence: int | None
-    facility: int | None
+    t_ns: Int64
+    sequence: Int64 | None
+    facility: Int64 | None
     message: str
     signature: str | None = None  # id in the catalogue
     fault_class: str | None = None
     severity: str | None = None  # fatal, fail, warn, info
-    incident: int | None = None
+    incident: Int64 | None = None
     process: str | None = None  # the guilty one, where the log names it
-    pid: int | None = None
-    gap: int = 0  # records lost before this one
+    pid: Int64 | None = None
+    gap: Int64 = 0  # records lost before this one
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", tag="event"):
     """Something that happened to the run itself: a server restarted, a node stopped, a stop was asked for."""
 
     node: str
-    t_ns: int
+    t_ns: Int64
     what: str
-    details: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = {}
 
 
 Record = Opened | Exchange | Check | Iteration | Sample | KernelEvent | Event
 
 # File of each record's kind in a node's folder. Opened and closed exchanges share one, in order.
-FILES: Mapping[type, str] = {
+FILES: Mapping[type[Struct], str] = {
     Opened: "exchanges.jsonl",
     Exchange: "exchanges.jsonl",
     Check: "checks.jsonl",
@@ -230,16 +223,8 @@ FILES: Mapping[type, str] = {
     KernelEvent: "kernel.jsonl",
     Event: "events.jsonl",
 }
-TAGS: Mapping[type, str] = {
-    Opened: "opened",
-    Exchange: "closed",
-    Check: "check",
-    Iteration: "iteration",
-    Sample: "sample",
-    KernelEvent: "kernel",
-    Event: "event",
-}
-TYPES: Mapping[str, type] = {tag: kind for kind, tag in TAGS.items()}
+TAGS: Mapping[type[Struct], str] = {kind: str(kind.__struct_config__.tag) for kind in FILES}
+_DECODER = json.Decoder(Record)
 
 
 def encode(record: Record) -> bytes:
@@ -247,8 +232,8 @@ def encode(record: Record) -> bytes:
 
     What a terminal would obey or hide stands as its escape: people look at these lines there.
     """
-    document = {"record": TAGS[type(record)]}
-    document.update((f.name, getattr(record, f.name)) for f in fields(record))
+    document: dict[str, Any] = {"record": TAGS[type(record)]}
+    document.update((name, getattr(record, name)) for name in record.__struct_fields__)
     try:
         line = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
@@ -281,10 +266,20 @@ def _carriable_items(value: Any, levels: int) -> Any:
 
 def decode(line: bytes) -> Record:
     """The record of one line. Raises ValueError, with what was wrong, for anything else."""
-    document = orjson.loads(line)
-    tag = document.pop("record", None) if isinstance(document, dict) else None
-    kind = TYPES.get(tag) if isinstance(tag, str) else None
-    if kind is None:
-        raise ValueError("a line without a known record kind")
-    record: Record = msgspec.convert(document, kind)  # a msgspec.ValidationError is a ValueError
-    return record
+    try:
+        return _DECODER.decode(line)
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    except ValidationError as error:
+        if "`record`" in str(error) or "`$.record`" in str(error):
+            raise ValueError("a line without a known record kind") from error
+        raise
+
+
+def decode_lines(lines: bytes) -> list[Record] | None:
+    """The records of many whole lines at once; None unless each line is one record."""
+    try:
+        records = _DECODER.decode_lines(lines)
+    except (DecodeError, RecursionError):
+        return None
+    return records if len(records) == lines.count(b"\n") else None

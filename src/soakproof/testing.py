@@ -9,8 +9,10 @@ Nothing is sent. The scenario and the corpora are those of the folder one works 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import structs
 
 from soakproof.catalog import Catalog
 from soakproof.clock import NS
@@ -152,7 +154,8 @@ class _Server:
         )
         told = self.answer(ask)
         given = {"text": told} if isinstance(told, str) else dict(told)
-        exchange = Exchange(**{**asdict(sent), **self._success(ask, str(given.get("text", ""))), **given})
+        fields = structs.asdict(sent) | self._success(ask, str(given.get("text", ""))) | given
+        exchange = Exchange(**fields)
         self.asks.append(ask)
         self.exchanges.append(exchange)
         return exchange

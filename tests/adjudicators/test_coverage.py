@@ -1,9 +1,8 @@
 """Coverage: enough iterations in the mix's proportion, long enough, and seen by the watch."""
 
-from dataclasses import replace
-
 import pytest
 from judging import adjudicate, event, evidence, iteration, plan_kind, sample, trace
+from msgspec.structs import replace
 
 from soakproof.judge import Outcome
 

@@ -1,9 +1,8 @@
 """Isolation: a secret in another's answer, whoever leaked it and however long ago."""
 
-from dataclasses import replace
-
 import pytest
 from judging import adjudicate, evidence, exchange, iteration, opened
+from msgspec.structs import replace
 
 from soakproof.clock import nanoseconds
 from soakproof.judge import Outcome

@@ -1,9 +1,8 @@
 """Memory: floors, ceilings, swap, and figures that contradict each other on unified memory."""
 
-import dataclasses
-
 import pytest
 from judging import adjudicate, evidence, sample, trace
+from msgspec import structs
 
 from soakproof.judge import Outcome
 
@@ -60,7 +59,7 @@ def test_a_kill_inside_a_control_group_fails_though_the_host_has_plenty() -> Non
     assert found.answer.startswith(
         "1 process of this control group was killed for memory within its limit of"
     )
-    ours = [dataclasses.replace(sample, source="cgroup:tester") for sample in killed]
+    ours = [structs.replace(sample, source="cgroup:tester") for sample in killed]
     assert adjudicate("memory", evidence(host(), ours))["cgroup:tester"].outcome is Outcome.INCONCLUSIVE
     both = adjudicate("memory", evidence(host(), killed, ours))
     assert both["cgroup:backend"].outcome is Outcome.INCONCLUSIVE  # started from the same terminal

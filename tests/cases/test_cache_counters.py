@@ -1,6 +1,5 @@
 """What a server says of its prompt cache, held against the prompt's size and the time it took."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ from caseinputs import INPUTS
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, evidence
+from msgspec.structs import replace
 from playedback import judged, records
 from playing import Change, make, play
 from responses import DONE, STOP, events, read, text

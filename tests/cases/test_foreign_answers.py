@@ -9,6 +9,7 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from playedback import judged, records
 from playing import AROUND, Change, Played, make, play
 from scripted import documents
@@ -31,7 +32,7 @@ def said_by(played: Played) -> dict[str, str]:
 
 def told(texts: dict[str, str]) -> Change:
     """These answers by role; the others as they are."""
-    return lambda exchange: replace(exchange, text=texts.get(exchange.role, exchange.text))
+    return lambda exchange: structs.replace(exchange, text=texts.get(exchange.role, exchange.text))
 
 
 def swap(scenario: Any, order: tuple[int, ...] | list[int]) -> Played:
@@ -97,7 +98,7 @@ def test_a_piece_of_anothers_line_anywhere_in_an_answer(client: int, place: int,
 
     def change(exchange: Exchange) -> Exchange:
         hit = exchange.role == f"client-{client}"
-        return replace(exchange, **{where: " ".join(mine)}) if hit else exchange
+        return structs.replace(exchange, **{where: " ".join(mine)}) if hit else exchange
 
     played = play(MARKED, change, around=FOUR)
     assert played.missed()["isolation.foreign"] == (False, "")
@@ -125,7 +126,7 @@ def test_needles_on_both_sides_of_a_batch_are_an_oracle_of_their_own(deployment:
 
 def beyond(least: int, most: int, text: str) -> Change:
     """Prompts of more tokens than that are answered with a text."""
-    return lambda e: replace(e, text=text) if least < (e.prompt_tokens or 0) <= most else e
+    return lambda e: structs.replace(e, text=text) if least < (e.prompt_tokens or 0) <= most else e
 
 
 @pytest.mark.case(13)
@@ -135,7 +136,9 @@ def test_each_depth_is_asked_by_itself(depth: str, number: int) -> None:
     """Only the oldest context, or only what lies past a batch, can be lost."""
 
     def change(exchange: Exchange) -> Exchange:
-        return replace(exchange, text="word salad") if exchange.role.endswith(f"-{depth}") else exchange
+        return (
+            structs.replace(exchange, text="word salad") if exchange.role.endswith(f"-{depth}") else exchange
+        )
 
     missed = play(make("near_context", prompt=2400), change, number=number).missed()
     assert set(missed) == {f"context.{depth}"}
@@ -151,7 +154,7 @@ def test_prose_that_differs_between_a_cold_and_a_warm_cache_is_no_fault() -> Non
         played = play(prose, _begins(response["text"], response["timings"]["cache_n"]), number=number)
         assert played.missed() == {}
         found += [
-            replace(r, id=f"p{number}") if isinstance(r, Exchange) else r
+            structs.replace(r, id=f"p{number}") if isinstance(r, Exchange) else r
             for r in records(played, "long_prose", number)
         ]
     for adjudicator in ("functional", "isolation", "protocol"):
@@ -169,7 +172,7 @@ def test_a_cache_pair_asks_for_what_has_one_right_answer() -> None:
 
 
 def _begins(text: str, cached: int) -> Change:
-    return lambda exchange: replace(exchange, text=f"{text} {exchange.text}", cached_tokens=cached)
+    return lambda exchange: structs.replace(exchange, text=f"{text} {exchange.text}", cached_tokens=cached)
 
 
 @pytest.mark.case(17)

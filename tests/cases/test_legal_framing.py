@@ -1,6 +1,5 @@
 """Healthy streams that many clients lose: each is read whole, and nothing in it is called a fault."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ from caseinputs import INPUTS
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, evidence
+from msgspec.structs import replace
 from replaying import Read
 from responses import DONE, ROLE, STOP, answer, events, read, text
 from rundirs import judgeable

@@ -9,6 +9,7 @@ from caseinputs import INPUTS
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, check, event, evidence, exchange, sample
+from msgspec import structs
 from playing import AROUND, make, play
 from replaying import Read
 
@@ -27,14 +28,16 @@ def boundary() -> dict[int, str]:
 def hung(size: int, at: float) -> Exchange:
     """A request that never answered: its size is not told by any usage."""
     made = exchange(f"hung-{size}", at=at, took=60, kind="near_context", outcome="fail", seed=size)
-    failed = replace(made, failure=Failure.HEADERS_TIMEOUT, reason="no headers in time")
-    return replace(failed, prompt_chars=4 * size)
+    failed = structs.replace(made, failure=Failure.HEADERS_TIMEOUT, reason="no headers in time")
+    return structs.replace(failed, prompt_chars=4 * size)
 
 
 def refused(number: int, at: float) -> Exchange:
     """What a server with a wedged slot tells all who come later."""
     later = exchange(f"later-{number}", at=at, took=0.1, iteration=number, seed=9000 + number, outcome="fail")
-    return replace(later, status=503, failure=Failure.HTTP_STATUS, reason="status 503: no slot available")
+    return structs.replace(
+        later, status=503, failure=Failure.HTTP_STATUS, reason="status 503: no slot available"
+    )
 
 
 @pytest.mark.case(39)
@@ -110,9 +113,9 @@ def abort(trigger: Exchange, victims: int) -> Iterator[object]:
     died = 12.0
     for n, kind in enumerate(["structured_json", *["long_prose"] * victims]):
         made = exchange(f"cut-{n}", at=died - 2, took=2, kind=kind, iteration=n, seed=n)
-        cut = replace(made, outcome="fail", failure=Failure.RESET, reason="reset by peer")
-        yield replace(cut, text=trigger.text, finish_reason=None)
+        cut = structs.replace(made, outcome="fail", failure=Failure.RESET, reason="reset by peer")
+        yield structs.replace(cut, text=trigger.text, finish_reason=None)
     for n in range(2):
         made = exchange(f"after-{n}", at=died + 1 + n, took=0.1, iteration=n, outcome="fail")
-        yield replace(made, failure=Failure.CONNECT, reason="refused", done_ns=made.sent_ns)
+        yield structs.replace(made, failure=Failure.CONNECT, reason="refused", done_ns=made.sent_ns)
     yield event("restart", died + 4, role="backend", was_pid=10, is_pid=11)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import adjudicate, check, evidence
 from misbehaving import document
+from msgspec import structs
 from playedback import judged, records
 from playing import make, of, play, right_answer
 from replaying import Read
@@ -120,7 +121,7 @@ def test_a_truncation_says_whose_it_is(over_sockets: Sockets) -> None:
         played = play(tokens, changed)
         assert played.outcomes()["json.strict"] == [(outcome, grade)]
         assert words in played.reason("json.strict")
-    run = evidence(check("some.check"), [replace(stop, id=f"s{n}") for n in range(3)], length)
+    run = evidence(check("some.check"), [structs.replace(stop, id=f"s{n}") for n in range(3)], length)
     wrong = adjudicate("protocol", run)["stop_at_limit"]
     assert (wrong.outcome, len(wrong.exchanges)) == (Outcome.FAIL, 3)
 

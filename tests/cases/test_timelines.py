@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from judged import fails, of, verdict
 from judging import adjudicate, event, evidence, exchange, sample, trace
 from misbehaving import Connection, document, request_of, serving
+from msgspec.structs import replace
 from watching import answering, look
 
 from soakproof.catalog import Catalog

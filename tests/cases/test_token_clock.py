@@ -2,7 +2,6 @@
 
 import json
 import socket
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from flights import flying
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import adjudicate, check, evidence
+from msgspec.structs import replace
 from playing import make, of, play
 from replaying import SILENT, Kept, Read, kind
 from responses import DONE, MS, ROLE, STOP, chunk, events, read, reading, text

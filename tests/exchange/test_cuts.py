@@ -1,7 +1,6 @@
 """Cuts of a body change nothing in its record, and no body at all makes a reading raise."""
 
 import json
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from responses import DONE, EVENT_STREAM, JSON, ROLE, STOP, answer, opened, text
 
 from soakproof.exchange import Reading
@@ -124,7 +124,7 @@ def test_times_are_all_that_a_cut_may_change() -> None:
         made.body(number, body[number : number + 1])
     late = made.end(9999)
     times: dict[str, Any] = {
-        name: None for name in Exchange.__dataclass_fields__ if name.endswith("_ns") and name != "done_ns"
+        name: None for name in Exchange.__struct_fields__ if name.endswith("_ns") and name != "done_ns"
     }
     times |= {"due_ns": 0, "sent_ns": 0, "done_ns": 0, "widest_gap_at": None}
     assert replace(late, **times) == replace(record([body], 200, True), **times)

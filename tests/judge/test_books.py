@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from judging import check, event, evidence, exchange, iteration, kernel, opened, plan_kind, sample, trace
+from msgspec import structs
 
 from soakproof import __version__
 from soakproof.judge import Evidence
@@ -88,7 +89,7 @@ def test_an_interrupted_run_has_cut_and_unknown_ends() -> None:
 def test_a_tester_that_was_deaf_for_a_while_has_no_gap() -> None:
     """Its next sample is due in the whole second after the one that it came too late for."""
     *samples, final = of_tester()
-    late = replace(samples[2], t_ns=samples[6].t_ns)
+    late = structs.replace(samples[2], t_ns=samples[6].t_ns)
     assert told(run(of_load(), samples[:2], late, samples[7:], final, of_watch())) == []
     assert "some are missing after" in told(run(of_load(), samples[:3], samples[7:], final, of_watch()))[0]
 
@@ -111,7 +112,7 @@ def test_a_source_that_is_not_there_is_said_once_and_counted_each_time() -> None
 def test_a_fault_that_was_taken_out_of_the_kernel_log_is_missed() -> None:
     fault = kernel(at=5.0, incident=1)
     watched = of_watch()
-    watched[-1] = replace(watched[-1], details={**watched[-1].details, "incidents": 1})
+    watched[-1] = structs.replace(watched[-1], details={**watched[-1].details, "incidents": 1})
     assert told(run(of_load(), of_tester(), watched, fault)) == []
     assert "counted 1 incident in the kernel log; 0 are told" in told(run(of_load(), of_tester(), watched))[0]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec import structs
 from playing import AROUND, Change, make, of, play
 
 from soakproof.context import Surroundings, Traffic
@@ -21,7 +22,7 @@ def hits() -> Change:
 
     def change(exchange: Exchange) -> Exchange:
         if exchange.role in {"repeat", "changed", "back"}:
-            return dataclasses.replace(exchange, cached_tokens=0, timings={"prompt_ms": 600.0})
+            return structs.replace(exchange, cached_tokens=0, timings={"prompt_ms": 600.0})
         return exchange
 
     return change
@@ -115,7 +116,7 @@ def test_all_but_the_question_is_enough() -> None:
 
 def test_a_server_that_does_not_tell_is_unknown() -> None:
     def silent(exchange: Exchange) -> Exchange:
-        return dataclasses.replace(exchange, cached_tokens=None)
+        return structs.replace(exchange, cached_tokens=None)
 
     assert play(PAIR, silent).missed() == {
         "cache.restored": (None, ""),
@@ -133,7 +134,7 @@ def test_times_that_no_clock_has_said_are_unknown(ms: object) -> None:
 
 def test_restored_and_yet_as_slow_as_cold() -> None:
     def slow(exchange: Exchange) -> Exchange:
-        return dataclasses.replace(exchange, timings={"prompt_ms": 600.0})
+        return structs.replace(exchange, timings={"prompt_ms": 600.0})
 
     played = play(PAIR, slow)
     assert played.missed() == {"cache.faster": (False, "")}
@@ -154,7 +155,7 @@ def test_a_first_question_that_was_not_cold_compares_nothing() -> None:
 
 def test_which_deal_was_used_is_counted() -> None:
     assert play(PAIR).result.counts["cache.deals"] == 1
-    held = play(PAIR, lambda e: dataclasses.replace(e, cached_tokens=900) if e.id == "x0" else e)
+    held = play(PAIR, lambda e: structs.replace(e, cached_tokens=900) if e.id == "x0" else e)
     assert held.result.counts["cache.deals"] == 2
 
 
@@ -216,9 +217,7 @@ def left_over(registers: int) -> Change:
         seen.append(exchange.id)
         held = len(seen) <= registers
         return (
-            dataclasses.replace(exchange, cached_tokens=(exchange.prompt_tokens or 1) - 1)
-            if held
-            else exchange
+            structs.replace(exchange, cached_tokens=(exchange.prompt_tokens or 1) - 1) if held else exchange
         )
 
     return change
@@ -244,7 +243,7 @@ def test_the_very_answer_out_of_a_store_says_nothing_of_the_cache() -> None:
     def stored(exchange: Exchange) -> Exchange:
         if exchange.role not in {"cold", "repeat", "back"}:
             return exchange
-        return dataclasses.replace(exchange, answer_id=id, cached_tokens=0, timings={"prompt_ms": 600.0})
+        return structs.replace(exchange, answer_id=id, cached_tokens=0, timings={"prompt_ms": 600.0})
 
     played = play(PAIR, stored)
     assert played.missed() == {

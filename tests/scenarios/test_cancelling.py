@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import pytest
+from msgspec import structs
 from playing import AROUND, make, of, play
 
 from soakproof.records import Exchange
@@ -93,9 +94,7 @@ def test_what_both_say_by_chance_is_no_ghost(text: str) -> None:
     """White space, rules and the like may well stand in both."""
     played = play(CUT, of("cancelled", text=text))
     assert played.missed() == {}
-    echoed = play(
-        CUT, lambda e: dataclasses.replace(e, text=f"{e.text}{' ' * 30}") if e.role != "cold" else e
-    )
+    echoed = play(CUT, lambda e: structs.replace(e, text=f"{e.text}{' ' * 30}") if e.role != "cold" else e)
     assert "cancel.ghost" not in echoed.missed()
 
 
@@ -249,7 +248,7 @@ def test_an_unstreamed_answer_that_may_have_ended_by_itself() -> None:
 
 def test_an_answer_that_was_quicker_than_the_cut_near_its_end_is_cut_earlier() -> None:
     def quick(exchange: Exchange) -> Exchange:
-        return dataclasses.replace(exchange, cancelled_ns=None) if exchange.id == "x1" else exchange
+        return structs.replace(exchange, cancelled_ns=None) if exchange.id == "x1" else exchange
 
     played = play(make("cancellation", phase="near_end", tokens=256), quick)
     cuts = [ask.cancel.tokens for ask in played.asks if ask.cancel is not None]

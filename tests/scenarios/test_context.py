@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 import pytest
+from msgspec import structs
 from playing import AROUND, make, play
 
 from soakproof.context import IterationContext, Secrets, Traffic, nonces
@@ -41,11 +42,11 @@ def test_own_secrets_are_not_foreign() -> None:
     it = context(secrets=secrets)
     mine, yours = it.nonce(), it.nonce()
     exchange = play(make("long_prose")).exchanges[0]
-    told = dataclasses.replace(exchange, text=f"{mine} {yours} QQQQQQQQ", secrets=(mine,))
+    told = structs.replace(exchange, text=f"{mine} {yours} QQQQQQQQ", secrets=(mine,))
     assert it.foreign(told) == {yours}
-    assert it.foreign(dataclasses.replace(told, text="", reasoning=yours)) == {yours}
+    assert it.foreign(structs.replace(told, text="", reasoning=yours)) == {yours}
     called = f'[{{"name": "say", "arguments": "{{\\"x\\": \\"{yours}\\"}}"}}]'
-    assert it.foreign(dataclasses.replace(told, text="", tool_calls=called)) == {yours}
+    assert it.foreign(structs.replace(told, text="", tool_calls=called)) == {yours}
     assert it.foreign() == frozenset()
 
 
@@ -70,12 +71,12 @@ def test_phrases_take_their_parts_as_they_are() -> None:
 def test_traffic_counts_what_the_server_tells_and_estimates_the_rest() -> None:
     traffic = Traffic(chars_per_token=2.0)
     exchange = play(make("long_prose")).exchanges[0]
-    traffic.add(dataclasses.replace(exchange, prompt_tokens=100, completion_tokens=20))
+    traffic.add(structs.replace(exchange, prompt_tokens=100, completion_tokens=20))
     assert traffic.tokens == 120
-    silent = dataclasses.replace(exchange, prompt_tokens=None, completion_tokens=None)
-    traffic.add(dataclasses.replace(silent, prompt_chars=200, token_events=7))
+    silent = structs.replace(exchange, prompt_tokens=None, completion_tokens=None)
+    traffic.add(structs.replace(silent, prompt_chars=200, token_events=7))
     assert traffic.tokens == 227
-    traffic.add(dataclasses.replace(silent, refusal_planned=True, failure=Failure.CONTEXT))
+    traffic.add(structs.replace(silent, refusal_planned=True, failure=Failure.CONTEXT))
     assert traffic.tokens == 227  # no slot has seen it
     assert context().tokens_seen() is None
 

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 import pytest
+from msgspec import structs
 from playing import AROUND, make, play, right_answer
 
 from soakproof.context import IterationContext, Secrets
@@ -89,7 +90,7 @@ def test_prompts_hold_what_answers_need() -> None:
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_failed_request_leaves_the_rest_unknown(name: str) -> None:
-    played = play(make(name), lambda e: dataclasses.replace(e, outcome="fail", reason="connection refused"))
+    played = play(make(name), lambda e: structs.replace(e, outcome="fail", reason="connection refused"))
     assert played.result.end == "failed"
     assert "connection refused" in played.result.reason
     assert {outcome for outcomes in played.outcomes().values() for outcome, _ in outcomes} == {None}

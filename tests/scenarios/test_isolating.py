@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from msgspec import structs
 from playing import AROUND, make, of, play
 
 from soakproof.context import Secrets
@@ -116,7 +117,7 @@ def test_four_clients_swapped_are_told_apart() -> None:
 
     def swap(exchange: Exchange) -> Exchange:
         other = {"client-2": lines[2], "client-3": lines[1]}.get(exchange.role, exchange.text)
-        return dataclasses.replace(exchange, text=other)
+        return structs.replace(exchange, text=other)
 
     own = play(four, swap, around=around).outcomes()["isolation.own"]
     assert own == [(True, ""), (False, "swapped"), (False, "swapped"), (True, "")]

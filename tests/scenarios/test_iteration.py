@@ -1,10 +1,11 @@
 """The stepper: every declared check exactly accounted for, however an iteration ends; broken files told."""
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from playing import AROUND, make, play
 
 from soakproof.context import IterationContext, Secrets

@@ -4,6 +4,7 @@ import dataclasses
 import re
 
 import pytest
+from msgspec import structs
 from playing import AROUND, Change, make, of, play
 
 from soakproof.context import Secrets
@@ -21,7 +22,7 @@ def beyond(tokens: int, depths: tuple[str, ...] = DEPTHS) -> Change:
         asked = exchange.role.rpartition("-")[2]
         if (exchange.prompt_tokens or 0) <= tokens or asked not in depths:
             return exchange
-        return dataclasses.replace(exchange, text="the the of of and 7 7 7 7")
+        return structs.replace(exchange, text="the the of of and 7 7 7 7")
 
     return change
 
@@ -90,7 +91,7 @@ def test_another_requests_code_is_foreign() -> None:
 def test_a_hang_at_one_length_tells_that_length() -> None:
     """Its own usage never comes: the length is estimated from those before it."""
     hang = of("full-start", outcome="fail", failure=Failure.FIRST_TOKEN_TIMEOUT, reason="no token in 60 s")
-    played = play(NEAR, lambda e: dataclasses.replace(hang(e), prompt_tokens=2 * (e.prompt_tokens or 0)))
+    played = play(NEAR, lambda e: structs.replace(hang(e), prompt_tokens=2 * (e.prompt_tokens or 0)))
     assert played.result.end == "failed"
     assert played.missed() == {"context.start": (None, "")}
     told = re.search(
@@ -105,7 +106,7 @@ def test_a_server_that_counts_no_tokens_is_asked_for_less() -> None:
 
     def change(exchange: Exchange) -> Exchange:
         text = "nonsense" if exchange.role == "full-start" else exchange.text
-        return dataclasses.replace(exchange, prompt_tokens=None, text=text)
+        return structs.replace(exchange, prompt_tokens=None, text=text)
 
     small = dataclasses.replace(AROUND, slot_context=3000)
     played = play(make("near_context"), change, around=small)

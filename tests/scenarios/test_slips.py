@@ -1,12 +1,12 @@
 """A model's own slip is asked again and told as that; what is wrong in another way, or only once, fails."""
 
-import dataclasses
 import itertools
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from playing import AROUND, Played, Server, make, of, play
 
 from soakproof.context import IterationContext, Secrets, Traffic
@@ -36,7 +36,7 @@ def slipping(kind: str, role: str, *, again: bool) -> Played:
         if exchange.role == f"{role}-anew" and not again:
             return exchange
         if exchange.role in (role, f"{role}-anew") and next(spoiled) < 2:
-            return dataclasses.replace(exchange, text=f"{exchange.text}X")
+            return structs.replace(exchange, text=f"{exchange.text}X")
         return exchange
 
     return play(make(kind), change, around=AROUND)
@@ -61,7 +61,7 @@ def test_a_near_miss_out_of_a_store_of_answers_is_not_the_models_slip() -> None:
 
     def change(exchange: Exchange) -> Exchange:
         if exchange.role.startswith("changed"):
-            return dataclasses.replace(exchange, text=f"{exchange.text}X", answer_id=ID)
+            return structs.replace(exchange, text=f"{exchange.text}X", answer_id=ID)
         return exchange
 
     assert play(PAIR, change).missed()["cache.exact"][0] is False
@@ -83,9 +83,9 @@ def test_a_near_miss_out_of_a_store_of_answers_is_not_the_models_slip() -> None:
 def test_what_was_not_shown_to_be_computed_anew_excuses_nothing(fields: dict[str, Any]) -> None:
     def change(exchange: Exchange) -> Exchange:
         if exchange.role == "changed":
-            return dataclasses.replace(exchange, text=f"{exchange.text}X")
+            return structs.replace(exchange, text=f"{exchange.text}X")
         if exchange.role == "changed-anew":
-            return dataclasses.replace(exchange, **{"text": f"{exchange.text}X", **fields})
+            return structs.replace(exchange, **{"text": f"{exchange.text}X", **fields})
         return exchange
 
     assert play(PAIR, change).missed() == {"cache.exact": (False, "wrong")}
@@ -107,7 +107,7 @@ def test_an_answer_that_was_cut_is_no_slip() -> None:
     def change(exchange: Exchange) -> Exchange:
         if exchange.role != "changed":
             return exchange
-        return dataclasses.replace(exchange, text=exchange.text[:-1], finish_reason="length")
+        return structs.replace(exchange, text=exchange.text[:-1], finish_reason="length")
 
     played = play(PAIR, change)
     assert played.missed()["cache.exact"][0] is False
@@ -117,7 +117,7 @@ def test_an_answer_that_was_cut_is_no_slip() -> None:
 @pytest.mark.parametrize("text", ["", "AAAA-2222", "the code is unknown"])
 def test_what_is_no_near_miss_is_not_asked_again(text: str) -> None:
     def change(exchange: Exchange) -> Exchange:
-        return dataclasses.replace(exchange, text=text) if exchange.role.startswith("changed") else exchange
+        return structs.replace(exchange, text=text) if exchange.role.startswith("changed") else exchange
 
     played = play(PAIR, change)
     assert played.missed()["cache.exact"][0] is False

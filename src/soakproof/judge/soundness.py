@@ -6,8 +6,9 @@ read, and where that was is told.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from soakproof.plain import plain
 from soakproof.records import Event, Record, Sample

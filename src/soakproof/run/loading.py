@@ -10,7 +10,7 @@ import orjson
 
 from soakproof.errors import UsageError
 from soakproof.plain import plain
-from soakproof.records import FILES, Record, decode
+from soakproof.records import FILES, Record, decode, decode_lines
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
 from soakproof.run.shapes import shaped_raw, shaped_run
@@ -58,9 +58,11 @@ def load(run: Path) -> Loaded:
 
 def _read(path: Path) -> tuple[list[Record], list[str]]:
     """A file's records, and what is wrong with its lines. Records of another place are kept, and told."""
-    items = list(read_records(path))
-    records = [item for item in items if not isinstance(item, str)]
-    problems = [item for item in items if isinstance(item, str)]
+    records, problems = decode_lines(path.read_bytes()), []
+    if records is None:
+        items = list(read_records(path))
+        records = [item for item in items if not isinstance(item, str)]
+        problems = [item for item in items if isinstance(item, str)]
     elsewhere = sum(r.node != path.parent.name for r in records)
     if elsewhere:
         problems.append(f"{elsewhere} of {len(records)} records are of another node")

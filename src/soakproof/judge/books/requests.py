@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,9 @@ from soakproof.records import Exchange, Opened
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
 
-_SHARED = tuple(f.name for f in fields(Opened) if f.name != "sent_ns")  # which the exchange has of its own
+_SHARED = tuple(
+    name for name in Opened.__struct_fields__ if name != "sent_ns"
+)  # which the exchange has of its own
 _asked = attrgetter(*_SHARED)
 
 
