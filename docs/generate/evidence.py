@@ -40,13 +40,14 @@ def _type(annotation: str) -> str:
     choices = typing.get_args(getattr(records, plain, None))
     if plain == "Failure":
         told = "a failure class"
+    elif plain == "Int64":
+        told = "whole number"
     elif choices:
         told = ", ".join(code(choice) for choice in choices)
     else:
         told = {
             "str": "text",
             "bool": "true or false",
-            "Int64": "whole number",
             "tuple[str, ...]": "texts",
         }.get(plain, "object" if re.match(r"dict\b", plain) else plain)
     return f"{told} or null" if null else told
