@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from soakproof.records import FILES, Record, decode, decode_lines
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
 from soakproof.run.shapes import shaped_raw, shaped_run
+
+_AT_ONCE = 4 << 20  # bytes of lines that are decoded together
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +61,9 @@ def load(run: Path) -> Loaded:
 
 def _read(path: Path) -> tuple[list[Record], list[str]]:
     """A file's records, and what is wrong with its lines. Records of another place are kept, and told."""
-    records, problems = decode_lines(path.read_bytes()), []
-    if records is None:
-        items = list(read_records(path))
-        records = [item for item in items if not isinstance(item, str)]
-        problems = [item for item in items if isinstance(item, str)]
+    items = list(read_records(path))
+    records = [item for item in items if not isinstance(item, str)]
+    problems = [item for item in items if isinstance(item, str)]
     elsewhere = sum(r.node != path.parent.name for r in records)
     if elsewhere:
         problems.append(f"{elsewhere} of {len(records)} records are of another node")
@@ -125,15 +126,21 @@ def is_run(folder: Path) -> bool:
 
 def read_records(path: Path) -> Iterator[Record | str]:
     """Each line's record, or, for a line that is none, what is wrong with it. Lines end at LF only."""
+    number = 1
     with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                yield f"line {number} is torn ({len(line)} bytes without an end)"
-                return
-            try:
-                yield decode(line)
-            except ValueError as error:
-                yield f"line {number} is not a record: {str(error)[:200]}"
+        while lines := file.readlines(_AT_ONCE):
+            records = decode_lines(b"".join(lines)) if lines[-1].endswith(b"\n") else None
+            yield from records if records is not None else map(_record, lines, count(number))
+            number += len(lines)
+
+
+def _record(line: bytes, number: int) -> Record | str:
+    if not line.endswith(b"\n"):
+        return f"line {number} is torn ({len(line)} bytes without an end)"
+    try:
+        return decode(line)
+    except ValueError as error:
+        return f"line {number} is not a record: {str(error)[:200]}"
 
 
 def how_to_make_one(here: Path, runs: Path) -> str:
