@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import commands
+import comparing
 import evidence
 import failing
 import judging
@@ -36,6 +37,7 @@ def reference() -> Iterator[str]:
         plans.scenarios(catalog),
         judging.section(),
         judging.adjudicators(catalog),
+        comparing.section(),
         evidence.section(),
         watching.section(),
         evidence.failures(),

@@ -75,9 +75,10 @@ def exit_codes() -> Iterator[str]:
     )
     yield from table(("code", "`locust`", "`soakproof adjudicate`"), [(str(n), *told) for n, *told in rows])
     yield "`soakproof try` ends with 0 when every check passed, 1 when one failed or a request did, 2 when"
-    yield "nothing failed and something could not be seen, 3 when it could not be carried out. `verify` ends"
-    yield "with 1 when a run is not as it was sealed, `doctor` with 1 when a run could not be made. An option"
-    yield "that Locust cannot read ends it with 2."
+    yield "nothing failed and something could not be seen, 3 when it could not be carried out. `compare` ends"
+    yield "with 0 when nothing is worse by more than the margin, 1 when an arm is or a check failed, 2 when"
+    yield "there is too little to say. `verify` ends with 1 when a run is not as it was sealed, `doctor` with"
+    yield "1 when a run could not be made. An option that Locust cannot read ends it with 2."
 
 
 def environment() -> Iterator[str]:

@@ -22,6 +22,9 @@ TYPES: Mapping[str, str] = {
     "str": "text",
     "tuple[str, ...]": "list of texts",
     "date": "date, without quotes",
+    "Count": "whole number",
+    "Place": "whole number, from 1",
+    "Any": "share, or a pair in brackets",
 }
 
 
@@ -72,7 +75,7 @@ def _default(field: "dataclasses.Field[Any]") -> Any:
 def shown(default: Any) -> str:
     if default is dataclasses.MISSING:
         return "must be given"
-    if dataclasses.is_dataclass(default) or default in ({}, (), ""):
+    if dataclasses.is_dataclass(default) or default in ({}, (), "", None):
         return ""
     return code(written(default))
 

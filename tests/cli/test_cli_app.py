@@ -23,6 +23,7 @@ def test_every_command_of_the_design_is_there() -> None:
         "report",
         "runs",
         "baseline",
+        "compare",
         "verify",
         "recover",
         "try",

@@ -12,7 +12,7 @@ from reader import Reader
 
 from soakproof.testbed.launch import Testbed
 
-NAMES = ("tutorial", "scenarios", "adjudicators", "lemonade", "verdicts", "plants")
+NAMES = ("tutorial", "scenarios", "adjudicators", "lemonade", "verdicts", "plants", "comparing")
 FOLLOWED = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in NAMES)]
 
 

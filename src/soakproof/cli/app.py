@@ -11,6 +11,7 @@ from soakproof import __version__
 from soakproof.cli import output
 from soakproof.cli.adjudicate import adjudicate
 from soakproof.cli.baseline import baseline
+from soakproof.cli.compare import compare
 from soakproof.cli.doctor import doctor
 from soakproof.cli.guard import guard
 from soakproof.cli.init import init
@@ -63,6 +64,7 @@ for _command in (
     report,
     runs,
     baseline,
+    compare,
     verify,
     recover,
     try_,

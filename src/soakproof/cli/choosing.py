@@ -37,15 +37,18 @@ def chosen(runs: Path, name: str, judged: Loaded, policy: str) -> Loaded:
     """The run to compare with. Raises UsageError where there is none, or it is not what it was."""
     if name == AUTO:
         return _newest(judged, policy)
-    if not has_baseline(runs, name):
-        return _by_run(runs, name)
+    return by_baseline(runs, name, _OPTION) if has_baseline(runs, name) else _by_run(runs, name)
+
+
+def by_baseline(runs: Path, name: str, what: str) -> Loaded:
+    """The run of a baseline. Raises UsageError where it is not what it was; ``what`` begins that."""
     baseline = read_baseline(runs, name)
     if trouble := state(runs, baseline):
         raise UsageError(
-            f"{_OPTION}: the run of {name}, {plain(baseline.run, 100)}, is {trouble}",
+            f"{what}: the run of {name}, {plain(baseline.run, 100)}, is {trouble}",
             f"name another: soakproof baseline add NAME RUN{runs_option(runs)}",
         )
-    return sealed_run(runs, str(runs / baseline.run), _OPTION)
+    return sealed_run(runs, str(runs / baseline.run), what)
 
 
 def _by_run(runs: Path, name: str) -> Loaded:

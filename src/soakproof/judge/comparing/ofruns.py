@@ -1,0 +1,74 @@
+"""An arm out of the evidence of its runs. No I/O."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from soakproof.clock import NS
+from soakproof.judge.claims import timing, whole
+from soakproof.judge.comparing.arms import Arm, Measurement, Period
+from soakproof.judge.evidence import Evidence
+from soakproof.metrics import METRICS
+from soakproof.records import Exchange
+
+
+def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> Arm:
+    """The arm of one or more runs, each looked at once; answers that came to their own end are measured."""
+    wanted = tuple(metrics)
+    measurements: list[Measurement] = []
+    ids, documents, periods = [], [], []
+    asked = failed = 0
+    for place, run in enumerate(runs):
+        measurements += (_measured(e, place, wanted) for e in run.exchanges if whole(e))
+        ids.append(run.id)
+        documents.append(run.run)
+        periods.append(_period(run))
+        asked += len(run.exchanges) + len(run.unclosed)
+        failed += sum(e.outcome != "ok" for e in run.exchanges) + len(run.unclosed)
+    return Arm(
+        name=name,
+        measurements=tuple(measurements),
+        runs=tuple(ids),
+        documents=tuple(documents),
+        periods=tuple(periods),
+        asked=asked,
+        failed=failed,
+    )
+
+
+def _measured(exchange: Exchange, run: int, metrics: Sequence[str]) -> Measurement:
+    values = {name: METRICS[name].of(exchange) for name in metrics}
+    return Measurement(
+        name=exchange.id,
+        workload=exchange.scenario,
+        role=exchange.role,
+        values={name: value for name, value in values.items() if value},
+        prompt_tokens=exchange.prompt_tokens,
+        completion_tokens=exchange.completion_tokens,
+        cached_tokens=exchange.cached_tokens,
+        max_tokens=exchange.max_tokens,
+        temperature=exchange.temperature,
+        prompt=exchange.prompt_digest,
+        output=exchange.text_digest,
+        text=exchange.text,
+        drafted=_count(exchange, "draft_n"),
+        accepted=_count(exchange, "draft_n_accepted"),
+        has_timings=timing(exchange, "predicted_n") is not None,
+        run=run,
+    )
+
+
+def _count(exchange: Exchange, name: str) -> int | None:
+    told = timing(exchange, name)
+    return None if told is None else int(told)
+
+
+def _period(run: Evidence) -> Period | None:
+    """When the load was; None where the run does not tell."""
+    try:
+        zero = datetime.fromisoformat(str(run.run.get("started_at"))).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+    start, end = run.run.get("load_started_ns"), run.run.get("load_ended_ns")
+    if not isinstance(start, int):
+        return Period(start=zero, end=None)
+    return Period(start=zero + start / NS, end=zero + end / NS if isinstance(end, int) else None)
