@@ -7,6 +7,7 @@ from tables import keys, table
 
 from soakproof import measurements
 from soakproof.judge.comparing.request import METRICS_COMPARED
+from soakproof.judge.comparing.tables import ArmTable, ChangeTable, RepeatTable, SummaryTable
 
 
 def section() -> Iterator[str]:
@@ -18,10 +19,10 @@ def section() -> Iterator[str]:
     yield f"```text\n{example(measurements.__doc__)}\n```"
     yield f"Metrics, in each but `[[arm]]`: {', '.join(f'`{name}`' for name in METRICS_COMPARED)}."
     for name, kind in (
-        ("arm", measurements.ArmTable),
-        ("repeat", measurements.RepeatTable),
-        ("summary", measurements.SummaryTable),
-        ("change", measurements.ChangeTable),
+        ("arm", ArmTable),
+        ("repeat", RepeatTable),
+        ("summary", SummaryTable),
+        ("change", ChangeTable),
     ):
         yield ""
         yield f"`[[{name}]]`: {first_line(kind)}"

@@ -23,78 +23,22 @@ workload = "JSON"
 generation_rate = "-2.66 %"
 """
 
-import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-from msgspec import Meta
+from typing import Any
 
 from soakproof.errors import UsageError, did_you_mean, words
-from soakproof.judge.comparing.arms import Arm, Change, Measurement, Summary
+from soakproof.judge.comparing.arms import Arm
+from soakproof.judge.comparing.entered import entered_arm
 from soakproof.judge.comparing.request import METRICS_COMPARED
-from soakproof.judge.identity import FIELDS
+from soakproof.judge.comparing.tables import ArmTable, ChangeTable, RepeatTable, SummaryTable
 from soakproof.plain import plain
 from soakproof.settings import build, read_toml, refuse_text
 from soakproof.sheet import read_sheet
-from soakproof.units import Ratio
 
 MOST_BYTES = 16 << 20
-Count = Annotated[int, Meta(ge=0)]
-Place = Annotated[int, Meta(ge=1)]
 _NAME = 80  # characters of an arm's or a workload's name
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmTable:
-    """An arm, in the order in which they are to stand."""
-
-    name: str  # as the other tables call it
-    note: str = ""  # what it is, in words
-    identity: dict[str, Any] = field(default_factory=dict)  # fields of a run's identity that are known of it
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatTable:
-    """One repeat; beside these, any metric that has a better direction."""
-
-    arm: str  # whose it is
-    workload: str  # what was asked: only repeats of the same are compared
-    repeat: Count | None = None  # its number; each once an arm and workload
-    position: Place | None = None  # in the order in which all arms were measured
-    prompt_tokens: Count | None = None  # cached ones included
-    cached_tokens: Count | None = None  # restored from a cache: 0 where the prompt was cold
-    completion_tokens: Count | None = None  # of the answer
-    max_tokens: Count | None = None  # that were asked for
-    temperature: float | None = None  # 0 is greedy
-    prompt: str = ""  # digest of the prompt
-    output: str = ""  # digest of the answer
-    text: str = ""  # the answer, to show where two split
-    draft_n: Count | None = None  # tokens that a draft model proposed
-    draft_n_accepted: Count | None = None  # those that were accepted
-    acceptance: Ratio | None = None  # where the two are not known
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryTable:
-    """Published medians, a metric each, without the values behind them."""
-
-    arm: str  # whose they are
-    workload: str  # of what
-    n: Count | None = None  # values behind each, where that is known
-    acceptance: Any = None  # of a draft model: a share, or a pair from the least to the greatest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeTable:
-    """Published changes, a metric each: a share, or a pair from the least to the greatest."""
-
-    arm: str  # whose they are
-    against: str  # the arm that it was compared with
-    workload: str  # of what
-    n: Count | None = None  # values of each arm, where that is known
-    same_output: bool | None = None  # whether the answers were said to be the same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +78,7 @@ def _arms(document: _Document, where: str) -> list[Arm]:
         raise UsageError(f"{where}: an arm is named twice", "one [[arm]] for each")
     used = [*(r[0].arm for r in repeats), *(s[0].arm for s in summaries)]
     used += [name for c, _ in changes for name in (c.against, c.arm)]
-    for name in dict.fromkeys(used):
+    for name in dict.fromkeys((*tables, *used)):
         refuse_text(name, f"{where}: arm", _NAME, least=1)
         if document.arm and name not in tables:
             hint = f"{did_you_mean(name, tables)}[[arm]] has: {', '.join(tables)}"
@@ -142,7 +86,7 @@ def _arms(document: _Document, where: str) -> list[Arm]:
         tables.setdefault(name, ArmTable(name=name))
     _refuse_twice(repeats, where)
     return [
-        _arm(
+        entered_arm(
             table,
             [r for r in repeats if r[0].arm == table.name],
             [s for s in summaries if s[0].arm == table.name],
@@ -180,105 +124,6 @@ def _refuse_twice(repeats: Iterable[tuple[RepeatTable, object]], where: str) -> 
             if key in seen:
                 raise UsageError(f"{where}: {plain(key[0], 120)} is there twice in {plain(key[1], 80)}")
             seen.add(key)
-
-
-def _arm(table: ArmTable, repeats: Any, summaries: Any, changes: Any, is_referred: bool, where: str) -> Arm:
-    for name in table.identity:
-        if name not in (known := [f.name for f in FIELDS]):
-            hint = f"{did_you_mean(name, known)}known are: {', '.join(known)}"
-            raise UsageError(
-                f"{where}: identity of {plain(table.name, 80)}: no field {plain(name, 80)!r}", hint
-            )
-    made, unusable = [], dict[tuple[str, str], tuple[str, ...]]()
-    for number, (one, metrics) in enumerate(repeats, 1):
-        name = f"{table.name} {one.workload} {one.repeat if one.repeat is not None else number}"
-        good = {}
-        for metric, value in metrics.items():
-            told = _trouble(value, f"{where}: {metric} of {plain(name, 120)}")
-            if told:
-                key = one.workload, metric
-                unusable[key] = (*unusable.get(key, ()), f"{metric} of {plain(name, 80)} is {told}")
-            elif value is not None:
-                good[metric] = float(value)
-        made.append(_measurement(one, name, good))
-    return Arm(
-        name=table.name,
-        note=table.note,
-        identity=table.identity,
-        measurements=tuple(made),
-        unusable=unusable,
-        summaries=tuple(_summary(one, metrics, where) for one, metrics in summaries),
-        changes=tuple(_change(one, metrics, where) for one, metrics in changes),
-        is_referred=is_referred,
-    )
-
-
-def _measurement(one: RepeatTable, name: str, values: Mapping[str, float]) -> Measurement:
-    return Measurement(
-        name=name,
-        workload=one.workload,
-        values=values,
-        prompt_tokens=one.prompt_tokens,
-        completion_tokens=one.completion_tokens,
-        cached_tokens=one.cached_tokens,
-        max_tokens=one.max_tokens,
-        temperature=one.temperature,
-        prompt=one.prompt,
-        output=one.output,
-        text=one.text,
-        drafted=one.draft_n,
-        accepted=one.draft_n_accepted,
-        acceptance=None if one.acceptance is None else float(one.acceptance),
-        position=one.position,
-    )
-
-
-def _trouble(value: Any, where: str) -> str:
-    """What keeps a value from being a measurement; "" for a good one, and for none."""
-    if value is None:
-        return ""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise UsageError(f"{where}: expected a number, found {plain(repr(value), 60)}")
-    if math.isnan(value):
-        return "not a number"
-    if math.isinf(value):
-        return "infinite"
-    return f"{value:g}, and no measure is negative or 0" if value <= 0 else ""
-
-
-def _summary(one: SummaryTable, metrics: Mapping[str, Any], where: str) -> Summary:
-    here = f"{where}: summary of {plain(one.arm, 80)}"
-    for metric, value in metrics.items():
-        if value is None or (told := _trouble(value, f"{here}: {metric}")):
-            raise UsageError(f"{here}: {metric}: expected a number above 0, found {told or 'nothing'}")
-    medians = {metric: float(value) for metric, value in metrics.items()}
-    acceptance = None if one.acceptance is None else _range(one.acceptance, f"{here}: acceptance")
-    return Summary(workload=one.workload, n=one.n, medians=medians, acceptance=acceptance)
-
-
-def _change(one: ChangeTable, metrics: Mapping[str, Any], where: str) -> Change:
-    here = f"{where}: change of {plain(one.arm, 80)}"
-    if one.arm == one.against:
-        raise UsageError(f"{here}: against itself", "name the arm that it was compared with")
-    return Change(
-        workload=one.workload,
-        against=one.against,
-        n=one.n,
-        shares={metric: _range(value, f"{here}: {metric}") for metric, value in metrics.items()},
-        same_output=one.same_output,
-    )
-
-
-def _range(value: Any, where: str) -> tuple[float, float]:
-    """A share, or two of them from the least to the greatest."""
-    pair = value if isinstance(value, list) else [value, value]
-    try:
-        low, high = (float(Ratio.parse(part)) for part in pair)
-    except ValueError as error:
-        raise UsageError(f"{where}: {error}", 'two stand in brackets: ["1 %", "2 %"]') from None
-    if low > high or low <= -1:
-        raise UsageError(f"{where}: expected shares above -100 %, the smaller one first, found {low}, {high}")
-    return low, high
 
 
 _KINDS: Mapping[str, type] = {

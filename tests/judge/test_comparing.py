@@ -98,6 +98,14 @@ def test_other_lengths_are_not_compared(length: dict[str, int]) -> None:
     assert "like lengths" in only(made).judged.why
 
 
+def test_prompts_of_about_one_length_are_in_one_band_wherever_it_begins() -> None:
+    for tokens in range(1000, 1400, 7):
+        made = asked(
+            arm("was", STEADY, prompt_tokens=tokens), arm("now", STEADY[::-1], prompt_tokens=tokens + 5)
+        )
+        assert only(made).judged.result is not Result.MISSING
+
+
 def test_another_mix_of_lengths_makes_no_change() -> None:
     """Short answers are twice as fast in both arms; one arm has more of them."""
     short = {"completion_tokens": 64}
@@ -159,7 +167,7 @@ def run(
     ]
     started = f"2026-08-28T10:{start:02d}:00Z"
     told = {"started_at": started, "load_ended_ns": nanoseconds(50)}
-    return evidence(*answers, id=id, target=target, run=told)
+    return evidence(*answers, id=id, target=target, run=told, raw={"outcome": "clean"})
 
 
 def runs_of(name: str, *runs: Evidence) -> Arm:
@@ -228,10 +236,24 @@ def test_the_order_of_runs_is_told(starts: tuple[tuple[int, int], tuple[int, int
 def test_more_failures_keep_a_fast_arm_from_passing() -> None:
     lost = [exchange("x", iteration=90 + n, outcome="fail") for n in range(3)]
     broken = run("b", [1.2 * v for v in STEADY], 5)
-    broken = evidence(*broken.exchanges, *lost, id="b", run=dict(broken.run))
+    broken = evidence(*broken.exchanges, *lost, id="b", run=dict(broken.run), raw=broken.raw)
     made = asked(runs_of("was", run("a", STEADY)), runs_of("now", broken), anyway=True)
     assert str(made.outcome) == "INCONCLUSIVE"
     assert "3 of 9 requests failed, 0 of 6 in was" in made.sentence
+
+
+def test_a_run_that_is_not_whole_keeps_from_passing() -> None:
+    was = runs_of("was", run("a", STEADY))
+    whole = run("b", [1.001 * v for v in STEADY], 5)
+    for more, told in (
+        ({"raw": {"outcome": "error"}}, "b is no finished run: its raw outcome is error"),
+        ({"raw": whole.raw, "recovered": True}, "b was sealed after a crash"),
+        ({"raw": whole.raw, "problems": ("line 3 is torn",)}, "b is not what was sealed: line 3 is torn"),
+    ):
+        now = runs_of("now", evidence(*whole.exchanges, id="b", run=dict(whole.run), **more))
+        made = asked(was, now)
+        assert (str(made.outcome), told in made.sentence) == ("INCONCLUSIVE", True)
+    assert str(asked(was, runs_of("now", whole)).outcome) == "PASS"
 
 
 # -- answers and drafts

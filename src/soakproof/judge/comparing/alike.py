@@ -5,8 +5,7 @@ number of tokens, for metrics that depend on it. What has no counterpart in the 
 counted.
 """
 
-import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge.comparing.arms import Measurement
@@ -14,7 +13,7 @@ from soakproof.judge.comparing.arms import Measurement
 COLD, CACHED, PARTLY, UNTOLD = "cold", "cached", "partly cached", "not told"
 _TEMPLATE = 16  # tokens restored of any prompt: what the chat template begins with
 _COLD_TO, _CACHED_FROM = 0.1, 0.9  # of the prompt
-_BAND = 1.3  # prompts of one band differ by less than this
+_BAND = 1.3  # times the shortest prompt of a band are in it
 _BEFORE_THE_ANSWER = ("prompt_rate", "first_token_time")  # its length has no part in these
 
 
@@ -39,29 +38,38 @@ def state(measurement: Measurement) -> str:
     return COLD if share < _COLD_TO else CACHED if share >= _CACHED_FROM else PARTLY
 
 
-def matched(metric: str, was: Iterable[Measurement], now: Iterable[Measurement]) -> list[Matched]:
+def matched(metric: str, was: Sequence[Measurement], now: Sequence[Measurement]) -> list[Matched]:
     """Strata that both arms have, of measurements of one workload and state that have the metric."""
-    before, after = _strata(metric, was), _strata(metric, now)
+    bands = prompt_bands(m.prompt_tokens for side in (was, now) for m in side)
+    before, after = (_strata(metric, side, bands) for side in (was, now))
     return [Matched(tuple(before[key]), tuple(after[key])) for key in before if key in after]
 
 
-def _strata(metric: str, found: Iterable[Measurement]) -> dict[Hashable, list[Measurement]]:
+def _strata(
+    metric: str, found: Iterable[Measurement], bands: Mapping[int | None, int]
+) -> dict[Hashable, list[Measurement]]:
     strata: dict[Hashable, list[Measurement]] = {}
     for one in found:
         if metric in one.values:
-            strata.setdefault(_key(metric, one), []).append(one)
+            strata.setdefault(_key(metric, one, bands), []).append(one)
     return strata
 
 
-def _key(metric: str, one: Measurement) -> Hashable:
+def _key(metric: str, one: Measurement, bands: Mapping[int | None, int]) -> Hashable:
     answer = () if metric in _BEFORE_THE_ANSWER else (one.completion_tokens, one.max_tokens)
     restored = _tenths(one) if state(one) == PARTLY else None
-    return one.role, band(one.prompt_tokens), restored, answer
+    return one.role, bands[one.prompt_tokens], restored, answer
 
 
-def band(tokens: int | None) -> int | None:
-    """The number of a prompt's band; None where its tokens are not known."""
-    return None if tokens is None else round(math.log(max(tokens, 1)) / math.log(_BAND))
+def prompt_bands(tokens: Iterable[int | None]) -> Mapping[int | None, int]:
+    """Tokens of a prompt to its band's shortest; those whose tokens are not known are in one of their own."""
+    bands: dict[int | None, int] = {None: -1}
+    shortest = 0
+    for n in sorted({n for n in tokens if n is not None}):
+        if not shortest or n > _BAND * shortest:
+            shortest = n
+        bands[n] = shortest
+    return bands
 
 
 def _tenths(one: Measurement) -> int:

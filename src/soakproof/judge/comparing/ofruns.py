@@ -1,6 +1,6 @@
 """An arm out of the evidence of its runs. No I/O."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from soakproof.clock import NS
@@ -8,6 +8,7 @@ from soakproof.judge.claims import timing, whole
 from soakproof.judge.comparing.arms import Arm, Measurement, Period
 from soakproof.judge.evidence import Evidence
 from soakproof.metrics import METRICS
+from soakproof.plain import plain
 from soakproof.records import Exchange
 
 
@@ -15,13 +16,14 @@ def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> 
     """The arm of one or more runs, each looked at once; answers that came to their own end are measured."""
     wanted = tuple(metrics)
     measurements: list[Measurement] = []
-    ids, documents, periods = [], [], []
+    ids, documents, periods, doubts = [], [], [], []
     asked = failed = 0
     for place, run in enumerate(runs):
         measurements += (_measured(e, place, wanted) for e in run.exchanges if whole(e))
         ids.append(run.id)
         documents.append(run.run)
         periods.append(_period(run))
+        doubts += [f"{run.id} {told}" for told in _doubts(run)]
         asked += len(run.exchanges) + len(run.unclosed)
         failed += sum(e.outcome != "ok" for e in run.exchanges) + len(run.unclosed)
     return Arm(
@@ -32,7 +34,19 @@ def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> 
         periods=tuple(periods),
         asked=asked,
         failed=failed,
+        doubts=tuple(doubts),
     )
+
+
+def _doubts(run: Evidence) -> Iterator[str]:
+    """As of a baseline: what lacks a part may lack the slow one."""
+    if broken := [*run.seal_problems, *run.problems]:
+        yield f"is not what was sealed: {plain(broken[0], 120)}"
+    outcome = (run.raw or {}).get("outcome")
+    if outcome not in ("clean", "failed"):
+        yield f"is no finished run: its raw outcome is {plain(outcome or 'missing', 20)}"
+    if run.recovered:
+        yield "was sealed after a crash"
 
 
 def _measured(exchange: Exchange, run: int, metrics: Sequence[str]) -> Measurement:

@@ -10,6 +10,7 @@ from soakproof.plain import listed
 
 Kind = Literal["counterbalanced", "interleaved", "one after the other", "at once", "unknown"]
 _UNKNOWN = "whether the machine drifted meanwhile cannot be known"
+_WORST_FIRST: tuple[Kind, ...] = ("one after the other", "interleaved", "counterbalanced")
 _SHOWN = 12  # turns that are told one by one
 
 
@@ -25,14 +26,18 @@ def order(arms: Sequence[Arm]) -> Order:
     measured = [arm for arm in arms if not arm.is_empty]
     if any(arm.runs for arm in measured):
         return _of_runs(measured)
-    turns = sorted({(m.position, arm.name) for arm in measured for m in arm.measurements if m.position})
-    known = all(m.position for arm in measured for m in arm.measurements) and turns
+    turns: dict[str, list[tuple[int, str]]] = {}
+    for arm in measured:
+        for m in arm.measurements:
+            turns.setdefault(m.workload, []).append((m.position or 0, arm.name))
+    known = all(position for workload in turns.values() for position, _ in workload) and turns
     if not known or any(arm.summaries or arm.changes for arm in measured):
         return Order(
             "unknown",
             f"In which order the arms were measured is not told: {_UNKNOWN}.",
         )
-    return _sequence([name for _, name in turns])
+    orders = [_sequence([name for _, name in sorted(workload)]) for workload in turns.values()]
+    return min(orders, key=lambda one: _WORST_FIRST.index(one.kind))
 
 
 def _of_runs(arms: Sequence[Arm]) -> Order:

@@ -46,6 +46,7 @@ def _open(arms: Sequence[Arm], deciding: Sequence[Row], request: Request) -> Ite
     for arm in arms:
         if arm.is_empty:
             yield f"the arm {plain(arm.name, 60)} is empty"
+        yield from arm.doubts
     judged = {row.arm for row in deciding}
     if alone := [arm.name for arm in arms[1:] if arm.name not in judged and not arm.is_empty]:
         yield f"nothing of {listed(alone, _TOLD, limit=60)} could be compared"
