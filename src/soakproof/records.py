@@ -234,6 +234,11 @@ def encode(record: Record) -> bytes:
     """
     document: dict[str, Any] = {"record": TAGS[type(record)]}
     document.update((name, getattr(record, name)) for name in record.__struct_fields__)
+    return written(document)
+
+
+def written(document: Mapping[str, Any]) -> bytes:
+    """A record's fields as a line, as `encode` writes it."""
     try:
         line = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:

@@ -24,6 +24,7 @@ def test_every_command_of_the_design_is_there() -> None:
         "runs",
         "baseline",
         "compare",
+        "bundle",
         "verify",
         "recover",
         "try",

@@ -11,6 +11,7 @@ from soakproof import __version__
 from soakproof.cli import output
 from soakproof.cli.adjudicate import adjudicate
 from soakproof.cli.baseline import baseline
+from soakproof.cli.bundle import bundle
 from soakproof.cli.compare import compare
 from soakproof.cli.doctor import doctor
 from soakproof.cli.guard import guard
@@ -67,6 +68,7 @@ for _command in (
     compare,
     verify,
     recover,
+    bundle,
     try_,
     doctor,
     watch,

@@ -1,13 +1,14 @@
 """Reading runs for judgement and reports: only what is sealed and untouched is read."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from soakproof.errors import UsageError
-from soakproof.plain import listed
+from soakproof.plain import listed, plain
 from soakproof.run import (
     SEAL,
     VERDICT,
@@ -28,22 +29,37 @@ _TOLD = 5  # touched files that an error names
 
 def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
     """The run of a name, read whole. Raises UsageError for one that is unsealed or was touched."""
+    refuse_file(name, what)
     path = find(runs, name)
     try:
         read_run(path)
     except UsageError as error:
         raise UsageError(f"{what}: {error.problem}", error.hint) from error
     if not (path / SEAL).is_file():
-        raise _unsealed(path, what)
+        raise unsealed(path, what)
     loaded = load(path)
     refuse_guard(path, loaded.run, what)
     problems = loaded.seal.problems
     if problems:
-        raise UsageError(
-            f"{what}: {path.name} is not as it was sealed: {listed(problems, _TOLD, '; ', limit=1000)}",
-            "it is no evidence any more: judge an untouched copy of it, or run again",
-        )
+        raise touched(path, what, problems)
     return loaded
+
+
+def is_file(name: str) -> bool:
+    """Whether a name is that of something which is no folder, and so of no run."""
+    try:
+        return os.path.lexists(name) and not Path(name).is_dir()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def refuse_file(name: str, what: str = "RUN") -> None:
+    """Raises UsageError for a file in the place of a run: it may be a bundle."""
+    if is_file(name):
+        raise UsageError(
+            f"{what}: {plain(name, 300)} is a file, and no run",
+            "of a bundle, name the folder that it unpacks to: tar -xf FILE -C runs",
+        )
 
 
 def document(path: Path) -> Mapping[str, Any]:
@@ -77,7 +93,16 @@ def refuse_guard(path: Path, document: Mapping[str, Any], what: str) -> None:
         )
 
 
-def _unsealed(path: Path, what: str) -> UsageError:
+def touched(path: Path, what: str, problems: Sequence[str]) -> UsageError:
+    """The error of a run that is not as it was sealed."""
+    return UsageError(
+        f"{what}: {path.name} is not as it was sealed: {listed(problems, _TOLD, '; ', limit=1000)}",
+        "it is no evidence any more: take an untouched copy of it, or run again",
+    )
+
+
+def unsealed(path: Path, what: str) -> UsageError:
+    """The error of a run that is not sealed, or not yet."""
     if being_written(path):
         return UsageError(
             f"{what}: {path.name} is still being written",

@@ -11,7 +11,7 @@ import orjson
 
 from soakproof.cli.options import all_option, runs_option
 from soakproof.cli.output import colour, say, say_coloured, width, working
-from soakproof.cli.reading import refuse_guard, sealed_run
+from soakproof.cli.reading import refuse_file, refuse_guard, sealed_run
 from soakproof.errors import EXIT_OK, UsageError
 from soakproof.judge.finding import Verdict
 from soakproof.plain import plain
@@ -48,6 +48,7 @@ def report(run: str, number: int | None, again: bool, every: bool, runs: Path) -
     """
     from soakproof.report import terminal_table
 
+    refuse_file(run)
     path = find(runs, run)
     refuse_guard(path, read_run(path), "RUN")
     entry = _entry(path, number)

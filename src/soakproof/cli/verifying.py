@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from soakproof import run as rundir
+from soakproof.cli.bundles import is_bundle_name, verify_bundle
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, working
 from soakproof.cli.reading import how_to_recover, is_guard
@@ -13,22 +14,28 @@ from soakproof.judge.telling import counted
 from soakproof.plain import plain
 
 
-@click.command(short_help="Prove that runs are as they were sealed.")
-@click.argument("names", nargs=-1, metavar="[RUN]...")
+@click.command(short_help="Prove that runs, or bundles of them, are as they were sealed.")
+@click.argument("names", nargs=-1, metavar="[RUN|FILE]...")
 @runs_option
 def verify(names: tuple[str, ...], runs: Path) -> int:
     """Check every seal of a run, and of its verdicts, against its files: nothing changed, gone or added.
-    Where the newest verdict is gone as a whole, nothing is left that shows it.
+    Where the newest verdict is gone as a whole, nothing is left that shows it. A FILE is a bundle, and `-` is
+    one from standard input: it is checked as it is read, and nothing is unpacked.
 
     \b
     Examples:
       soakproof verify                  the newest run
       soakproof verify RUN EARLIER_RUN  two by their names, or parts of them
+      soakproof verify soak.tar         a bundle
 
-    Exit code 0 when all are as they were sealed, else 1.
+    Exit code 0 when all are as they were sealed, else 1; 64 for a file that is no bundle.
     """
+    files = [name for name in names if is_bundle_name(name)]
+    there = [rundir.find(runs, name) for name in names or ("latest",) if name not in files]
     whole = True
-    for path in [rundir.find(runs, name) for name in names or ("latest",)]:
+    for name in files:
+        whole &= verify_bundle(name) == EXIT_OK
+    for path in there:
         if not rundir.is_run(path):
             rundir.read_run(path)  # says what it is instead
         evidence, verdicts = _is_whole(path), _are_verdicts_whole(path)

@@ -7,6 +7,8 @@
       SEAL                     of run.json, raw.json and every node's SEAL
       verdicts/                judgements; outside the seal, each with a SEAL of its own
 
+`soakproof.run.bundle` makes one archive of all that is sealed.
+
 A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under a header line.
 """
 
@@ -19,7 +21,7 @@ from soakproof.run.baselines import (
     remove_baseline,
     state,
 )
-from soakproof.run.files import check_room, digest, to_json, write_atomic
+from soakproof.run.files import check_room, digest, to_json, write_atomic, written_whole
 from soakproof.run.loading import (
     Loaded,
     all_of,
@@ -102,4 +104,5 @@ __all__ = [
     "verify",
     "verify_entry",
     "write_atomic",
+    "written_whole",
 ]

@@ -4,8 +4,9 @@ import contextlib
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import orjson
 
@@ -18,17 +19,29 @@ _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS 
 
 def write_atomic(path: Path, data: bytes) -> None:
     """Write a whole file or none of it; on disk when this returns."""
+    with written_whole(path) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def written_whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes its place, on disk, once all of it is written; else nothing stays.
+
+    Raises RecorderError where it cannot be written.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         with partial.open("wb") as file:
-            file.write(data)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         partial.replace(path)
-    except OSError as error:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
-        raise RecorderError(f"cannot write {path}: {words(error)}") from error
+        if isinstance(error, OSError):
+            raise RecorderError(f"cannot write {path}: {words(error)}") from error
+        raise
 
 
 def check_room(folder: Path, least: int = LEAST_ROOM) -> None:

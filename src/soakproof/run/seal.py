@@ -15,7 +15,7 @@ TORN = ".torn"  # behind the name of a file: its last line, without an end, as a
 RUN, RAW, EVIDENCE = "run.json", "raw.json", "evidence"
 RECOVERED, HOST_LOST = "recovered", "recovered after a restart of the host"  # notes in a seal's header
 _HEADER = "soakproof seal 1"
-_LARGEST = 1 << 20  # bytes of a seal; a run has about twenty lines
+LARGEST = 1 << 20  # bytes of a seal; a run has about twenty lines
 _UNSEALED = "missing, so {} is not sealed"
 
 
@@ -103,9 +103,14 @@ def read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
     if seal.exists() and not is_own(seal):
         raise ValueError("no plain file")
     with seal.open("rb") as file:
-        data = file.read(_LARGEST + 1)
-    if len(data) > _LARGEST:
-        raise ValueError(f"a seal of more than {_LARGEST:,} bytes")
+        data = file.read(LARGEST + 1)
+    return parse_seal(data)
+
+
+def parse_seal(data: bytes) -> tuple[str, list[tuple[str, int, str]]]:
+    """The note and the entries of a seal's bytes. Raises ValueError."""
+    if len(data) > LARGEST:
+        raise ValueError(f"a seal of more than {LARGEST:,} bytes")
     header, *lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
     if not header.startswith(_HEADER):
         raise ValueError("not a seal of this program")
