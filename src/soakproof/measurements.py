@@ -58,6 +58,8 @@ def read_measurements(path: Path) -> list[Arm]:
     except (OSError, ValueError) as error:
         told = words(error) if isinstance(error, OSError) else str(error)
         raise UsageError(f"cannot read {plain(path, 300)}: {told}") from error
+    if not path.is_file():
+        raise UsageError(f"cannot read {plain(path, 300)}: no plain file", "name a file, TOML or CSV")
     if size > MOST_BYTES:
         raise UsageError(f"{path.name}: {size >> 20} MiB, at most {MOST_BYTES >> 20} are read")
     if path.suffix.lower() == ".csv":
