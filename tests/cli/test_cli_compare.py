@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from cli_said import Command
+from golden.founding import THEIRS, Facts, write_run
 from judging import exchange
 from rundirs import judgeable
 
@@ -239,6 +240,26 @@ def test_sealed_runs_are_compared_by_path_name_and_baseline(soakproof: Command, 
     assert (refused.code, "arm B" in refused.err, "not as it was sealed" in refused.err) == (64, True, True)
     twice = soakproof("compare", f"a={was},{was.name}", "b=nightly")
     assert (twice.code, "stands there twice" in twice.err) == (64, True)
+
+
+def test_the_founding_run_is_compared_with_its_baseline(soakproof: Command, here: Path) -> None:
+    was = write_run(here / "runs", Facts(id="baseline", rates=THEIRS, build="b11400"))
+    now = write_run(here / "runs")
+    asked = [
+        "compare",
+        f"baseline={was}",
+        f"release={now}",
+        "--kind",
+        "long_prose",
+        "--metric",
+        "generation_rate",
+    ]
+    said = soakproof(*asked)
+    told = " ".join(said.out.split())
+    assert (said.code, "+3.63 %" in told) == (2, True)
+    assert "3 against 3: descriptive only better" in told
+    assert "one after the other" in told or "overlapped in time" in told
+    assert soakproof(*asked, "--accept-few").code == 0
 
 
 def test_a_run_against_itself_shows_nothing(soakproof: Command, here: Path) -> None:
