@@ -22,8 +22,8 @@ _MOST_ROWS = 14  # of one metric
 _MOST_POINTS = 300  # of an arm in a row
 _NEAR, _FAR = 10, 50  # per cent: up to where the axis is linear, and from where it need not be
 _CAPTION = (
-    "A point is one value as a share of the first arm's median: grey the first arm's, blue the other's. The bar "
-    "is the change, the line its interval; the dashed lines are the margin."
+    "A point is one value as a share of the first arm's median: grey the first arm's, blue the other's. The "
+    "bar is the change, the line its interval; the dashed lines are the margin."
 )
 
 
