@@ -225,3 +225,18 @@ def test_nor_to_a_document(name: str, one: Any, other: Any) -> None:
         "target": other,
     }
     assert is_bare_document(name, bare_document(name, orjson.dumps(document)))
+
+
+@pytest.mark.parametrize(
+    ("subject", "kept"),
+    [
+        ("source memory", True),
+        ("process:backend fds", True),
+        ("Once upon a", False),
+        (f"leak {NONCE}", False),
+    ],
+)
+def test_what_a_finding_is_about_stays_where_it_is_a_label(subject: str, kept: bool) -> None:
+    verdict = orjson.dumps({"findings": [{"subject": subject, "answer": "said"}]})
+    bare = orjson.loads(bare_document("verdict.json", verdict))["findings"][0]
+    assert bare == {"subject": subject if kept else "[removed]", "answer": "[removed]"}

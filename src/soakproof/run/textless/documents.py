@@ -76,7 +76,7 @@ def _raw(document: Any) -> Any:
 _FIGURE = rules(whole="name unit value n baseline", words="note")
 _FINDING: dict[str, Rule] = {
     **rules(whole="adjudicator question outcome limit limit_source exchanges span critical fault"),
-    **rules(words="subject"),
+    **rules(label="subject"),
     "figures": lambda figures: _each(figures, lambda figure: _of(figure, _FIGURE, text)),
 }
 _VERDICT: dict[str, Rule] = {

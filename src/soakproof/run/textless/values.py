@@ -12,6 +12,7 @@ from soakproof.context import nonces
 from soakproof.redaction import REMOVED
 
 _WORD = re.compile(r"[^\s\"'<>{}\[\]]{1,300}")
+_LABEL = re.compile(r"[a-z0-9_.:-]{1,60}")
 _NOTE = re.compile(r"([a-z_]+)(: .*)?", re.DOTALL)
 _KEY = re.compile(r"[a-zA-Z_][\w.:/-]{0,99}")
 
@@ -44,6 +45,12 @@ def words(value: Any) -> Any:
     return _inside(value, words)
 
 
+def label(value: Any) -> Any:
+    """What something is called, in three words at most, such as "source memory"."""
+    parts = value.split(" ", 3) if isinstance(value, str) else ()
+    return value if 0 < len(parts) <= 3 and all(map(_LABEL.fullmatch, parts)) else words(value)
+
+
 def notes(value: Any) -> Any:
     """The names of oddities of the protocol, without what the server sent."""
     if not isinstance(value, list):
@@ -59,7 +66,7 @@ def is_key(key: str) -> bool:
 
 def rules(**fields: str) -> dict[str, Rule]:
     """Fields, divided by spaces, to the rule of that name."""
-    ways: Mapping[str, Rule] = {"whole": whole, "named": named, "words": words, "notes": notes, "text": text}
+    ways = {way.__name__: way for way in (whole, named, words, label, notes, text)}
     return {field: ways[way] for way, these in fields.items() for field in these.split()}
 
 
