@@ -4,7 +4,7 @@ Each rule does nothing more to what it has been applied to.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
