@@ -1,0 +1,161 @@
+"""What one source told over time, as columns that read like a sequence of samples. No I/O."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soakproof.clock import NS
+from soakproof.records import Sample, SourceState
+from soakproof.samples.column import ABSENT, Column, Places, absent, column, joined
+
+STATES: tuple[SourceState, ...] = get_args(SourceState)
+
+
+@dataclass(frozen=True, eq=False)
+class Readings(Sequence[Sample]):
+    """One source's samples, by when they were due. Times are nanoseconds on the run clock.
+
+    Each is made anew when it is asked for: who looks at all of them asks for arrays.
+    """
+
+    source: str
+    node: NDArray[np.object_]
+    line: Places  # of its node's file, from 0
+    due_ns: Places
+    t_ns: Places
+    took_ns: Places
+    state: NDArray[np.uint8]  # a place in STATES
+    values: Mapping[str, Column] = field(default_factory=dict)
+    reasons: Mapping[int, str] = field(default_factory=dict)  # by place; "" is left out
+
+    def __len__(self) -> int:
+        return len(self.t_ns)
+
+    @overload
+    def __getitem__(self, place: int) -> Sample: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Readings": ...
+    def __getitem__(self, place: int | slice) -> "Sample | Readings":
+        if isinstance(place, slice):
+            return self.take(np.arange(len(self))[place])
+        place = range(len(self))[place]
+        values = {name: v for name, c in self.values.items() if (v := c.at(place)) is not ABSENT}
+        return Sample(
+            node=self.node[place],
+            source=self.source,
+            due_ns=int(self.due_ns[place]),
+            t_ns=int(self.t_ns[place]),
+            took_ns=int(self.took_ns[place]),
+            state=STATES[self.state[place]],
+            values=values,
+            reason=self.reasons.get(place, ""),
+        )
+
+    def __iter__(self) -> Iterator[Sample]:
+        names = tuple(self.values)
+        rows = zip(*(c.values() for c in self.values.values()), strict=True) if names else ((),) * len(self)
+        times = zip(self.due_ns.tolist(), self.t_ns.tolist(), self.took_ns.tolist(), strict=True)
+        states = [STATES[s] for s in self.state.tolist()]
+        for place, (told, (due, t, took)) in enumerate(zip(rows, times, strict=True)):
+            yield Sample(
+                node=self.node[place],
+                source=self.source,
+                due_ns=due,
+                t_ns=t,
+                took_ns=took,
+                state=states[place],
+                values={n: v for n, v in zip(names, told, strict=True) if v is not ABSENT},
+                reason=self.reasons.get(place, ""),
+            )
+
+    @property
+    def times_s(self) -> NDArray[np.float64]:
+        """When each was complete, in seconds of the run."""
+        return self.t_ns / NS
+
+    @property
+    def has_value(self) -> NDArray[np.bool_]:
+        """Which of them have a value at all."""
+        return self.state == STATES.index("value")
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """One value of each as a number in the unit of its name; NaN where it is not known."""
+        told = self.values[name].numbers() if name in self.values else np.full(len(self), np.nan)
+        return np.where(self.has_value, told, np.nan)
+
+    def told(self, name: str) -> list[Any]:
+        """One value of each as it was told; None where it is not known."""
+        if name not in self.values:
+            return [None] * len(self)
+        return [None if v is ABSENT else v for v in self.values[name].values()]
+
+    def states(self) -> Counter[str]:
+        """How many there are of each state."""
+        return Counter({STATES[s]: int(n) for s, n in enumerate(np.bincount(self.state)) if n})
+
+    def take(self, places: NDArray[Any]) -> "Readings":
+        """Some of them: by their places, or by a mask."""
+        places = np.flatnonzero(places) if places.dtype == bool else places
+        reasons = {n: self.reasons[p] for n, p in enumerate(places.tolist()) if p in self.reasons} if self.reasons else {}
+        return Readings(
+            self.source,
+            self.node[places],
+            self.line[places],
+            self.due_ns[places],
+            self.t_ns[places],
+            self.took_ns[places],
+            self.state[places],
+            {name: c.take(places) for name, c in self.values.items()},
+            reasons,
+        )
+
+    def in_order(self) -> "Readings":
+        """By when they were due."""
+        if (self.due_ns[1:] >= self.due_ns[:-1]).all():
+            return self
+        return self.take(np.argsort(self.due_ns, kind="stable"))
+
+
+def readings(source: str, samples: Iterable[Sample], first: int = 0) -> Readings:
+    """Samples of one source as columns; ``first`` is the line of the first of them."""
+    of = list(samples)
+    names = dict.fromkeys(name for sample in of for name in sample.values)
+    return of_columns(
+        source,
+        of,
+        np.arange(first, first + len(of)),
+        {name: column([s.values.get(name, ABSENT) for s in of]) for name in names},
+    )
+
+
+def of_columns(source: str, samples: Sequence[Any], lines: Places, values: Mapping[str, Column]) -> Readings:
+    """Samples whose values are columns already."""
+    return Readings(
+        source,
+        np.array([s.node for s in samples], np.object_),
+        lines,
+        np.array([s.due_ns for s in samples], np.int64),
+        np.array([s.t_ns for s in samples], np.int64),
+        np.array([s.took_ns for s in samples], np.int64),
+        np.array([STATES.index(s.state) for s in samples], np.uint8),
+        values,
+        {place: s.reason for place, s in enumerate(samples) if s.reason},
+    )
+
+
+def one_after_the_other(parts: Sequence[Readings]) -> Readings:
+    """Several parts of one source as one, in the order in which they are given."""
+    if len(parts) == 1:
+        return parts[0]
+    names = dict.fromkeys(name for part in parts for name in part.values)
+    starts = np.cumsum([0, *map(len, parts)]).tolist()
+    return Readings(
+        parts[0].source,
+        *(np.concatenate([getattr(p, of) for p in parts]) for of in ("node", "line", "due_ns", "t_ns", "took_ns", "state")),
+        {name: joined([p.values.get(name) or absent(len(p)) for p in parts]) for name in names},
+        {start + place: why for p, start in zip(parts, starts, strict=False) for place, why in p.reasons.items()},
+    )
