@@ -98,10 +98,9 @@ def _told(switch: Switch) -> str:
 
 def _halves(evidence: Evidence, card: str, value: str) -> tuple[Series, Series]:
     """A busy GPU's readings in the first and in the second half of the load."""
-    busy = reading("busy_percent")
-    at_work = [s for s in evidence.samples[card] if (busy(s) or 0.0) >= BUSY]
-    found = during_load(evidence, series(at_work, reading(value)))
-    whole = during_load(evidence, series(evidence.samples[card], busy))
+    told, busy = evidence.samples[card], reading("busy_percent")
+    found = during_load(evidence, series(told.take(busy(told) >= BUSY), reading(value)))
+    whole = during_load(evidence, series(told, busy))
     middle = (whole.times[0] + whole.times[-1]) / 2 if whole.times else 0.0
     early = sum(at <= middle for at in found.times)
     return (

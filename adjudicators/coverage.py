@@ -13,6 +13,7 @@ from soakproof.judge import (
     Outcome,
     Ranges,
     Ratio,
+    Readings,
     counted,
     finding,
     how_ended,
@@ -21,8 +22,7 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.basis import plan_duration
-from soakproof.judge.watched import absence, ending, interval_s, readings, seen_sources
-from soakproof.records import Sample
+from soakproof.judge.watched import absence, ending, interval_s, seen_of, seen_sources
 
 ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on change only
 ASIDE = (
@@ -35,6 +35,8 @@ ASIDE = (
 SOURCES_SHOWN = 8  # of those that were not seen
 DEALS = ("cache.deals", "prefix.deals")  # counts of an iteration: registers until one was cold
 KINDS_SHOWN = 10  # of those left out
+
+_ALL_THE_TIME = "It was there all the time."
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,8 @@ class Coverage(Adjudicator):
 
     def _source(self, evidence: Evidence, name: str) -> Finding:
         """Whether a source that can be seen had a value often enough while the load ran."""
-        found = readings(evidence, name)
-        without = _without(found.samples)
+        found = seen_of(evidence, name)
+        without = _without([found.samples])
         return finding(
             self,
             f"source {name}",
@@ -227,12 +229,14 @@ class Coverage(Adjudicator):
 
     def _on_change(self, evidence: Evidence, name: str) -> Finding:
         """Whether a source, which tells its state only when that changes, was there all the time."""
-        bad = [s for s in evidence.samples[name] if s.state != "value"]
+        bad = evidence.samples[name].without_value()
         return finding(
             self,
             f"source {name}",
-            _enough(not bad),
-            f"It was not there all the time: {_without(bad)}." if bad else "It was there all the time.",
+            _enough(not len(bad)),
+            f"It was not there all the time: {_without([bad])}."
+            if len(bad)
+            else "It was there all the time.",
             limit="all the time",
             limit_source="policy",
         )
@@ -240,9 +244,9 @@ class Coverage(Adjudicator):
     def _blind(self, evidence: Evidence) -> Iterable[Finding]:
         """Sources that said nothing at all for a reason: told, and not what decides."""
         alike: dict[str, list[str]] = {}
-        for source, samples in sorted(evidence.samples.items()):
-            if not any(s.state == "value" for s in samples):
-                alike.setdefault(_without(samples), []).append(source)
+        for source, readings in sorted(evidence.samples.items()):
+            if not readings.has_value.any():
+                alike.setdefault(_without([readings]), []).append(source)
         if alike:
             told = [f"{', '.join(sources)}: {why}" for why, sources in alike.items()]
             answer = f"Not seen in this run: {listed(told, SOURCES_SHOWN, '; ', limit=300)}."
@@ -269,15 +273,15 @@ def _is_any_of(source: str, names: Iterable[str]) -> bool:
     return any(_is_of(source, name) for name in names)
 
 
-def _named(evidence: Evidence, name: str) -> list[Sample]:
-    """Samples of the sources that a policy's name stands for."""
-    found = [samples for source, samples in evidence.samples.items() if _is_of(source, name)]
-    return [sample for samples in found for sample in samples]
+def _named(evidence: Evidence, name: str) -> list[Readings]:
+    """The sources that a policy's name stands for."""
+    return [told for source, told in evidence.samples.items() if _is_of(source, name)]
 
 
-def _without(samples: Sequence[Sample]) -> str:
+def _without(sources: Sequence[Readings]) -> str:
     """How often there was no value, by state, with the first reason."""
-    states = Counter(s.state for s in samples if s.state != "value")
-    reason = next((s.reason for s in samples if s.state != "value" and s.reason), "")
+    bad = [told.without_value() for told in sources]
+    states = sum((told.states() for told in bad), Counter())
+    reason = next(filter(None, (told.reason() for told in bad)), "")
     told = ", ".join(f"{n} {state}" for state, n in sorted(states.items()))
     return f"{told} ({plain(reason, 120)})" if told and reason else told

@@ -79,7 +79,7 @@ class Whole(Adjudicator):
             Outcome.INCONCLUSIVE if problems else Outcome.PASS,
             f"{counted(len(problems), 'line')} cannot be read: {_some(problems)}."
             if problems
-            else f"All {counted(len(evidence.records), 'line')} can be read.",
+            else f"All {counted(evidence.lines, 'line')} can be read.",
             figures=(Figure(name="unreadable", value=len(problems)),),
             limit="none that cannot be read",
         )
@@ -136,7 +136,7 @@ class Whole(Adjudicator):
         """Lost records are a gap in the evidence. Whether it must be seen at all, coverage decides."""
         gaps = [k for k in evidence.kernel if k.gap]
         lost = sum(k.gap for k in gaps)
-        seen = evidence.kernel or any(s.state == "value" for s in evidence.samples.get("kernel_log", ()))
+        seen = evidence.kernel or evidence.saw("kernel_log")
         if gaps:
             answer = f"{counted(lost, 'record')} of the kernel log were lost in {counted(len(gaps), 'gap')}."
         else:

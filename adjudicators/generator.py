@@ -13,6 +13,7 @@ from soakproof.judge import (
     Outcome,
     Ranges,
     Ratio,
+    Readings,
     Seconds,
     counted,
     finding,
@@ -20,9 +21,9 @@ from soakproof.judge import (
     plain,
     upper,
 )
-from soakproof.judge.lag import lag_between, lag_s
+from soakproof.judge.lag import Lag, lags_s
 from soakproof.judge.series import reading, series
-from soakproof.records import Exchange, Sample
+from soakproof.records import Exchange
 
 TOUCHED = 0.1  # of an exchange's time: lags that add up to less do not change what is read from it
 
@@ -73,24 +74,21 @@ class Generator(Adjudicator):
     )
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
-        by_node: dict[str, list[Sample]] = {}
-        for sample in evidence.samples.get("tester", ()):
-            by_node.setdefault(sample.node, []).append(sample)
-        if not by_node:
+        tester = evidence.source("tester")
+        if not len(tester):
             answer, limit = "The tester left no samples of itself.", "a sample each second"
             yield finding(self, "load", Outcome.INCONCLUSIVE, answer, limit=limit)
-        for node, samples in by_node.items():
-            yield self._node(evidence, node, samples)
+        for node in dict.fromkeys(tester.node):
+            yield self._node(evidence, str(node), tester.of(node))
         yield self._slip(evidence)
         yield from self._faults(evidence)
 
-    def _node(self, evidence: Evidence, node: str, samples: Sequence[Sample]) -> Finding:
-        late = [s for s in samples if lag_s(s) > self.lag]
+    def _node(self, evidence: Evidence, node: str, samples: Readings) -> Finding:
+        late = samples.take(lags_s(samples) > self.lag)
+        lag = Lag(late)
         sent = [e for e in evidence.exchanges if e.node == node]
         touched = [
-            e
-            for e in sent
-            if lag_between(late, e.sent_ns, e.done_ns) > TOUCHED * (e.done_ns - e.sent_ns) / NS
+            e for e in sent if lag.between(e.sent_ns, e.done_ns) > TOUCHED * (e.done_ns - e.sent_ns) / NS
         ]
         bounds = self._bounds(samples, len(late), _percent(len(touched), len(sent)))
         over = [f"{b.name} is {b.value:.4g} {b.unit}" for b in bounds if b.is_broken]
@@ -123,7 +121,7 @@ class Generator(Adjudicator):
             fault="ours" if over else "",
         )
 
-    def _bounds(self, samples: Sequence[Sample], late: int, touched: float | None) -> Sequence[Bound]:
+    def _bounds(self, samples: Readings, late: int, touched: float | None) -> Sequence[Bound]:
         """``late`` seconds among the samples; the share of exchanges ``touched``, in percent."""
         cpu, lags = _values(samples, "cpu_percent"), _values(samples, "loop_lag_max_ms")
         some = late > 1  # one moment says nothing of the rest
@@ -186,7 +184,7 @@ def _totals(evidence: Evidence) -> Iterable[Figure]:
         yield Figure(name=f"total time p99 since {name}", value=p99, unit="s", n=len(whole))
 
 
-def _values(samples: Sequence[Sample], name: str) -> Sequence[float]:
+def _values(samples: Readings, name: str) -> Sequence[float]:
     return series(samples, reading(name)).values
 
 
@@ -194,10 +192,10 @@ def _most(name: str, values: Sequence[float]) -> Figure:
     return Figure(name=name, value=max(values, default=None), n=len(values))
 
 
-def _kept_up(late: Sequence[Sample], touched: Sequence[Exchange]) -> str:
-    if not late:
+def _kept_up(late: Readings, touched: Sequence[Exchange]) -> str:
+    if not len(late):
         return "The tester kept up."
-    worst, times = max(lag_s(s) for s in late), counted(len(touched), "exchange")
+    worst, times = lags_s(late).max(), counted(len(touched), "exchange")
     seconds = counted(len(late), "second")
     return (
         f"The tester kept up but for {seconds} (worst lag {worst:.2g} s); the times of {times} are less sure."

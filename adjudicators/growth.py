@@ -104,7 +104,7 @@ class Growth(Adjudicator):
 
     def _servers(self, evidence: Evidence) -> Iterable[Trace]:
         for name in self._names(evidence) or [f"process:{self.processes[0]}"]:
-            samples, processes = one_process(evidence.samples.get(name, ()))
+            samples, processes = one_process(evidence.source(name))
             whole = series(samples, held)
             idle = while_idle(evidence, whole)
             use = idle if _spread(idle, whole) else whole
@@ -186,12 +186,12 @@ class Growth(Adjudicator):
 
     def _handles(self, evidence: Evidence, name: str, what: str) -> Finding:
         """Open files or threads of the longest-lived process in a role, while the load ran."""
-        samples, processes = one_process(evidence.samples.get(name, ()))
+        samples, processes = one_process(evidence.source(name))
         found = during_load(evidence, series(samples, reading(what)))
         climbed = climb(found.times, found.values, self.handles, in_flight(evidence, found.times))
         outcome, answer = _CLIMBED[climbed.answer]
         told = answer.format(what=HANDLES[what], amount=climbed.amount, n=len(found))
-        missing = next((plain(s.reason, 120) for s in samples if s.reason), "") if not len(found) else ""
+        missing = plain(samples.reason(), 120) if not len(found) else ""
         return finding(
             self,
             f"{name} {what}",
@@ -251,8 +251,8 @@ def _cache_limit(evidence: Evidence) -> float | None:
 
 
 def _why(evidence: Evidence, name: str) -> str:
-    samples = evidence.samples.get(name, ())
-    untold = "RssAnon or VmSwap is not told" if samples else "the server's processes were not seen"
+    samples = evidence.source(name)
+    untold = "RssAnon or VmSwap is not told" if len(samples) else "the server's processes were not seen"
     return silence(samples) or untold
 
 

@@ -1,12 +1,25 @@
 """Memory of the host and its GPUs: floors, ceilings and swap. Growth is judged by growth.py."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from soakproof.judge import Adjudicator, Bytes, Evidence, Figure, Finding, Outcome, Ranges, counted, finding
+import numpy as np
+
+from soakproof.judge import (
+    Adjudicator,
+    Bytes,
+    Evidence,
+    Figure,
+    Finding,
+    Outcome,
+    Ranges,
+    Readings,
+    counted,
+    finding,
+    no_readings,
+)
 from soakproof.judge.series import Series, during_load, gtt, gtt_left, reading, series, silence, vram
 from soakproof.judge.telling import size
-from soakproof.records import Sample
 
 GIB = 2**30
 
@@ -44,7 +57,7 @@ class Memory(Adjudicator):
         yield from self._pools(evidence, "vram", vram(evidence), self.vram_ceiling)
 
     def _available(self, evidence: Evidence, baseline: Evidence | None) -> Finding:
-        samples = evidence.samples.get("memory", ())
+        samples = evidence.source("memory")
         read = series(samples, reading("available_bytes"))
         if not len(read):
             return self._unread("available", samples, _least_of(self.floor))
@@ -70,7 +83,7 @@ class Memory(Adjudicator):
         )
 
     def _swap(self, evidence: Evidence) -> Finding:
-        samples = evidence.samples.get("memory", ())
+        samples = evidence.source("memory")
         used = series(samples, reading("swap_used_bytes"))
         if not len(used):
             return self._unread("swap", samples, f"at most {size(self.swap_growth)}")
@@ -91,7 +104,7 @@ class Memory(Adjudicator):
 
         A group that the tester is in, such as a terminal's, holds other programs, of which one may be meant.
         """
-        shared = {sample.values.get("path") for sample in evidence.samples.get("cgroup:tester", ())}
+        shared = set(evidence.source("cgroup:tester").told("path"))
         for name in sorted(n for n in evidence.samples if n.startswith("cgroup:")):
             samples = _one_group(evidence.samples[name])
             kills = during_load(evidence, series(samples, reading("oom_kills")))
@@ -100,7 +113,7 @@ class Memory(Adjudicator):
             more = kills.values[-1] - kills.values[0]
             limit = min(series(samples, reading("memory_max_bytes")).values, default=None)
             within = f" within its limit of {size(limit)}" if limit else ""
-            worst = Outcome.INCONCLUSIVE if samples[0].values["path"] in shared else Outcome.FAIL
+            worst = Outcome.INCONCLUSIVE if samples.told("path")[0] in shared else Outcome.FAIL
             yield finding(
                 self,
                 name,
@@ -118,7 +131,7 @@ class Memory(Adjudicator):
 
         What a pool may still take is a cap, which does not shrink when other programs take the host's memory.
         """
-        host = series(evidence.samples.get("memory", ()), reading("available_bytes"))
+        host = series(evidence.source("memory"), reading("available_bytes"))
         pools = {name: min(left.values) for name, left in gtt_left(evidence).items() if len(left)}
         if not pools or not len(host):
             return
@@ -153,8 +166,8 @@ class Memory(Adjudicator):
         for name in sorted(cards.keys() - told.keys()) if pool == "gtt" or ceiling else ():
             yield self._unread(f"{pool}: {name}", evidence.samples[name], _most_of(ceiling), bool(ceiling))
         if ceiling and not cards:
-            gpus = [*evidence.samples.get("amdgpu", ()), *evidence.samples.get("nvidia", ())]
-            yield self._unread(pool, gpus, _most_of(ceiling), True)
+            gpu = next((evidence.source(s) for s in ("amdgpu", "nvidia") if s in evidence.samples), _NONE)
+            yield self._unread(pool, gpu, _most_of(ceiling), True)
 
     def _most(self, pool: str, name: str, used: Series, ceiling: float) -> Finding:
         most = max(used.values)
@@ -173,7 +186,7 @@ class Memory(Adjudicator):
             fault="host" if over else "",
         )
 
-    def _unread(self, subject: str, samples: Sequence[Sample], limit: str, limited: bool = False) -> Finding:
+    def _unread(self, subject: str, samples: Readings, limit: str, limited: bool = False) -> Finding:
         """``limit``: what could not be judged; ``limited``: whether that decides, required or not."""
         return finding(
             self,
@@ -187,6 +200,7 @@ class Memory(Adjudicator):
 
 
 _WITHIN = "no more than the host has"
+_NONE = no_readings("")
 
 
 def _least_of(floor: float) -> str:
@@ -199,10 +213,11 @@ def _most_of(ceiling: float) -> str:
     return f"at most {size(ceiling)}" if ceiling else ""
 
 
-def _one_group(samples: Sequence[Sample]) -> list[Sample]:
+def _one_group(told: Readings) -> Readings:
     """Those of the group that the process was in first: each has a count of its own."""
-    paths = [path for sample in samples if (path := sample.values.get("path"))]
-    return [sample for sample in samples if sample.values.get("path") == paths[0]] if paths else []
+    paths = told.told("path")
+    first = next(filter(None, paths), None)
+    return told.take(np.array([first is not None and path == first for path in paths], bool))
 
 
 def _shaped(evidence: Evidence) -> str:
@@ -211,8 +226,8 @@ def _shaped(evidence: Evidence) -> str:
     GTT is part of the host's memory: what is in use there and what is available cannot exceed the total.
     Inside a container meminfo may be the container's while the GPU's counters are the host's.
     """
-    total = max(series(evidence.samples.get("memory", ()), reading("total_bytes")).values, default=None)
-    available = series(evidence.samples.get("memory", ()), reading("available_bytes"))
+    total = max(series(evidence.source("memory"), reading("total_bytes")).values, default=None)
+    available = series(evidence.source("memory"), reading("available_bytes"))
     for used in gtt(evidence).values():
         if total and len(used) and min(used.values) + min(available.values) > total * 1.02:
             return (
@@ -223,7 +238,7 @@ def _shaped(evidence: Evidence) -> str:
 
 
 def _least(baseline: Evidence | None) -> float | None:
-    samples = baseline.samples.get("memory", ()) if baseline else ()
+    samples = baseline.source("memory") if baseline else _NONE
     return min(series(samples, reading("available_bytes")).values, default=None)
 
 

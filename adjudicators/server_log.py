@@ -14,13 +14,14 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Readings,
     counted,
     finding,
     number,
     plain,
 )
 from soakproof.judge.series import silence
-from soakproof.records import Event, Sample
+from soakproof.records import Event
 
 SOURCE = "server_log"
 ADVICE: Mapping[str, str] = {
@@ -82,7 +83,7 @@ class ServerLog(Adjudicator):
             critical=decides,
         )
 
-    def _quiet(self, logs: Mapping[str, Sequence[Sample]]) -> Finding:
+    def _quiet(self, logs: Mapping[str, Readings]) -> Finding:
         lines = sum(int(_last(samples, "lines")) for samples in logs.values())
         return finding(
             self,
@@ -117,12 +118,12 @@ def _told(lines: Sequence[Event]) -> str:
     return f"the first at {first.t_ns / NS:.1f} s in {where}: {plain(first.details.get('message'), 200)}"
 
 
-def _logs(evidence: Evidence) -> dict[str, Sequence[Sample]]:
-    """The samples of each log that was named."""
+def _logs(evidence: Evidence) -> dict[str, Readings]:
+    """The readings of each log that was named."""
     return {
-        source: samples
-        for source, samples in sorted(evidence.samples.items())
-        if source.startswith(SOURCE) and any(s.state != "unsupported" for s in samples)
+        source: told
+        for source, told in sorted(evidence.samples.items())
+        if source.startswith(SOURCE) and set(told.states()) != {"unsupported"}
     }
 
 
@@ -130,24 +131,24 @@ def _name(source: str) -> str:
     return plain(source, 80).removeprefix(f"{SOURCE}:")
 
 
-def _is_unread(logs: Mapping[str, Sequence[Sample]]) -> bool:
+def _is_unread(logs: Mapping[str, Readings]) -> bool:
     """Whether some of a log that was named is known to have gone unread."""
-    return any(_last(s, "skipped_bytes") or any(x.state == "denied" for x in s) for s in logs.values())
+    return any(_last(told, "skipped_bytes") or told.states()["denied"] for told in logs.values())
 
 
-def _blind(logs: Mapping[str, Sequence[Sample]]) -> str:
+def _blind(logs: Mapping[str, Readings]) -> str:
     """Why a log was not seen, or not all of it; empty when it was."""
     if not logs:
         return "none was named: --server-log FILE"
-    for source, samples in logs.items():
-        lost = [s for s in samples if s.state == "denied"] + [s for s in samples[-1:] if s.state != "value"]
-        if lost:  # a reading that failed and was followed by another has lost nothing
-            return f"{_name(source)}: {silence(lost)}"
-        skipped = _last(samples, "skipped_bytes")
+    for source, told in logs.items():
+        for lost in (told.in_state("denied"), told[-1:]):
+            if why := silence(lost):  # a reading that failed and was followed by another has lost nothing
+                return f"{_name(source)}: {why}"
+        skipped = _last(told, "skipped_bytes")
         if skipped:
             return f"{_name(source)}: it grew so fast that {skipped / 2**20:.1f} MiB were not read"
     return ""
 
 
-def _last(samples: Sequence[Sample], name: str) -> float:
-    return number(samples[-1].values.get(name)) or 0.0
+def _last(told: Readings, name: str) -> float:
+    return number(told[-1].values.get(name)) or 0.0

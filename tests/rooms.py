@@ -92,6 +92,7 @@ PURE = (
     "release.py",
     "replays.py",
     "request.py",
+    "samples/",
     "scenario.py",
     "slots.py",
     "sse.py",

@@ -26,6 +26,7 @@ def evidence_of(loaded: Loaded) -> Evidence:
         run=loaded.run,
         raw=loaded.raw,
         records=loaded.records,
+        readings=loaded.readings,
         nodes=loaded.nodes,
         problems=loaded.problems,
         seal_problems=loaded.seal.problems,

@@ -7,25 +7,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from judging import sample, trace
 
-from soakproof.metrics import number
+from soakproof.judge.series import reading
 from soakproof.records import Sample
 from soakproof.report.figures.series import (
     in_flight,
     lonely,
     merged,
     missing_spans,
-    of_samples,
     series,
     thinned,
     window_medians,
     with_gaps,
 )
+from soakproof.report.figures.series import of_samples as values_of
+from soakproof.samples import Readings, no_readings, of_samples
 
 values = st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), max_size=300)
 
 
-def value(read: Sample) -> float | None:
-    return number(read.values.get("v"))
+value = reading("v")
+
+
+def readings(*samples: Sample) -> Readings:
+    """Of one source of one node; none of no samples."""
+    return next(iter(of_samples(enumerate(samples))), no_readings("s"))
 
 
 @given(values, st.integers(2, 40))
@@ -72,15 +77,15 @@ def test_a_reading_without_a_value_and_a_late_one_are_gaps() -> None:
         *trace("s", 3, start=6, v=2.0),
         *trace("s", 3, start=30, v=3.0),
     ]
-    line = of_samples(samples, value)
+    line = values_of(readings(*samples), value)
     assert missing_spans(line) == [(4.0, 6.0), (8.0, 30.0)]
     assert line.known.size == 11
 
 
 def test_a_source_that_was_never_read_is_false() -> None:
-    assert not of_samples([], value)
-    assert not of_samples([sample("s", 1, state="denied")], value)
-    assert missing_spans(of_samples([sample("s", 1, state="denied")], value)) == [(1.0, 1.0)]
+    assert not values_of(readings(), value)
+    assert not values_of(readings(sample("s", 1, state="denied")), value)
+    assert missing_spans(values_of(readings(sample("s", 1, state="denied")), value)) == [(1.0, 1.0)]
 
 
 def test_a_point_between_two_gaps_is_kept_apart() -> None:

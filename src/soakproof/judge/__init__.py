@@ -15,6 +15,7 @@ from soakproof.judge.telling import counted, finding, ids, upper
 from soakproof.metrics import METRICS, Metric, measure, number
 from soakproof.plain import listed, model_name, plain
 from soakproof.quantities import check_outcome
+from soakproof.samples import Readings, no_readings
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "Outcome",
     "Ranges",
     "Ratio",
+    "Readings",
     "Seconds",
     "Tokens",
     "all_said",
@@ -41,6 +43,7 @@ __all__ = [
     "listed",
     "measure",
     "model_name",
+    "no_readings",
     "nonces",
     "number",
     "plain",

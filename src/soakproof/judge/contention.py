@@ -16,9 +16,7 @@ def contended(evidence: Evidence) -> str:
     The last third of the load against the first. Where the pressure was not read it is empty, too: nothing
     excuses what was not seen.
     """
-    pressure = during_load(
-        evidence, series(evidence.samples.get("psi", ()), reading("cpu_some_avg10_percent"))
-    )
+    pressure = during_load(evidence, series(evidence.source("psi"), reading("cpu_some_avg10_percent")))
     early, late = _thirds(pressure)
     if early is None or late is None or late - early < PRESSURE:
         return ""

@@ -7,8 +7,9 @@ from typing import Any
 
 from soakproof.clock import NS
 from soakproof.judge.books import Disagreement, disagreements
-from soakproof.judge.soundness import sound_records
+from soakproof.judge.soundness import sound_readings, sound_records
 from soakproof.records import Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
+from soakproof.samples import Readings, no_readings, of_samples, one_after_the_other
 
 _UNSEALED = "not sealed"  # in the words of `run.verify`
 
@@ -19,7 +20,8 @@ class Evidence:
 
     run: Mapping[str, Any]  # run.json
     raw: Mapping[str, Any] | None  # raw.json
-    records: tuple[Record, ...]
+    records: tuple[Record, ...]  # in the order in which they were written
+    readings: tuple[Readings, ...] = ()  # what of the samples is no record: a source of a node each
     nodes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()  # lines that could not be read
     seal_problems: tuple[str, ...] = ()
@@ -28,16 +30,31 @@ class Evidence:
     id: str = ""
 
     def _of(self, kind: type) -> Iterable[Any]:
-        return (r for r in self._sound[0] if type(r) is kind)
+        return (r for r in self._sound_events[0] if type(r) is kind)
 
     @cached_property
-    def _sound(self) -> tuple[tuple[Record, ...], tuple[str, ...]]:
+    def _sound_events(self) -> tuple[tuple[Record, ...], tuple[str, ...]]:
         return sound_records(self.records)
+
+    @cached_property
+    def readings_told(self) -> tuple[Readings, ...]:
+        """All samples as they were told, in the order of their lines: a source of a node each."""
+        samples = ((n, r) for n, r in enumerate(self.records) if isinstance(r, Sample))
+        return (*self.readings, *of_samples(samples))
+
+    @cached_property
+    def _sound_readings(self) -> tuple[tuple[Readings, ...], tuple[str, ...]]:
+        return sound_readings(self.readings_told)
 
     @property
     def unsound(self) -> tuple[str, ...]:
         """Readings and events with values that they cannot have; the views here are without those."""
-        return self._sound[1]
+        return self._sound_readings[1] + self._sound_events[1]
+
+    @property
+    def lines(self) -> int:
+        """How many records there are in all."""
+        return len(self.records) + sum(map(len, self.readings))
 
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -71,20 +88,23 @@ class Evidence:
         return tuple(sorted(self._of(Event), key=lambda e: e.t_ns))
 
     @cached_property
-    def samples(self) -> Mapping[str, tuple[Sample, ...]]:
-        """Samples by source, each in order of time."""
-        found: dict[str, list[Sample]] = {}
-        for sample in self._of(Sample):
-            found.setdefault(sample.source, []).append(sample)
-        return {source: tuple(sorted(s, key=lambda x: x.due_ns)) for source, s in found.items()}
+    def samples(self) -> Mapping[str, Readings]:
+        """Samples by source, each by when they were due."""
+        found: dict[str, list[Readings]] = {}
+        for part in self._sound_readings[0]:
+            found.setdefault(part.source, []).append(part)
+        return {source: one_after_the_other(parts).in_order() for source, parts in found.items()}
+
+    def source(self, name: str) -> Readings:
+        """The samples of one source; none of one that there is not."""
+        return self.samples.get(name) or no_readings(name)
 
     def saw(self, source: str) -> bool:
         """Whether a source, or one of those that its name begins, had a value at any time."""
         return any(
-            s.state == "value"
+            bool(all_of.has_value.any())
             for name, all_of in self.samples.items()
             if name == source or name.startswith(f"{source}:")
-            for s in all_of
         )
 
     @cached_property
@@ -131,6 +151,7 @@ def last_seen(evidence: Evidence) -> float | None:
     """Seconds of the run at its last record of any kind; None without any."""
     names = ("t_ns", "done_ns", "ended_ns", "sent_ns")
     times = [next(t for n in names if (t := getattr(r, n, None)) is not None) for r in evidence.records]
+    times += [int(part.t_ns.max()) for part in evidence.readings]
     return max(times) / NS if times else None
 
 

@@ -36,15 +36,15 @@ def guard_acted_ns(evidence: Evidence) -> int | None:
 
 
 def _followed(evidence: Evidence, end: Event) -> bool:
-    later = evidence.samples.get(f"process:{end.details['role']}", ())
-    return any(s.state == "value" and s.t_ns > end.t_ns for s in later)
+    told = evidence.source(f"process:{end.details['role']}")
+    return bool((told.has_value & (told.t_ns > end.t_ns)).any())
 
 
 def _with_its_tester(evidence: Evidence, end: Event) -> bool:
     """Whether the tester was killed and its own testbed ended with it, as it shall: no sign came after."""
     if not evidence.target.get("embedded") or evidence.run.get("ended"):
         return False
-    return all(s.t_ns < end.t_ns for s in evidence.samples.get("tester", ()))
+    return bool((evidence.source("tester").t_ns < end.t_ns).all())
 
 
 def took_its_place(evidence: Evidence) -> str:
@@ -53,7 +53,7 @@ def took_its_place(evidence: Evidence) -> str:
     One that was there beside it before took nothing.
     """
     ours = {str(evidence.target.get(key)) for key in ("model", "model_resolved")}
-    looks = [s for s in evidence.samples.get("health", ()) if s.state == "value"]
+    looks = list(evidence.source("health").with_value())
     last = models_loaded(looks[-1]) if looks else set()
     beside = {name for look in looks if ours & models_loaded(look) for name in models_loaded(look)}
     return "" if ours & last else plain(", ".join(sorted(last - beside)), 80)

@@ -129,8 +129,8 @@ class Servers:
         pids: set[Any] = {target.get("backend_pid")}
         for source, samples in evidence.samples.items():
             if source.startswith("process:"):
-                pids |= {s.values.get("pid") for s in samples}
-                known |= {str(s.values["name"]) for s in samples if s.values.get("name")}
+                pids |= set(samples.told("pid"))
+                known |= {str(name) for name in samples.told("name") if name}
         for event in evidence.events:
             if event.what == "restart":
                 pids |= {event.details.get("was_pid"), event.details.get("is_pid")}

@@ -1,39 +1,46 @@
 """How late the tester's own event loop was: time that no server is to blame for. Pure; no I/O."""
 
-from bisect import bisect_right
-from collections.abc import Sequence
+import numpy as np
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import number
-from soakproof.records import Exchange, Sample
+from soakproof.judge.series import Floats
+from soakproof.records import Exchange
+from soakproof.samples import Readings
 
 
-def lag_s(sample: Sample) -> float:
-    """Seconds; 0 for a sample that does not tell, which is looked at elsewhere."""
-    told = number(sample.values.get("loop_lag_max_ms")) if sample.state == "value" else None
-    return (told or 0.0) / 1000
+def lags_s(told: Readings) -> Floats:
+    """Seconds, of each reading; 0 for one that does not tell, which is looked at elsewhere."""
+    return np.nan_to_num(told.numbers("loop_lag_max_ms")) / 1000
 
 
-def lag_between(samples: Sequence[Sample], from_ns: int, until_ns: int) -> float:
-    """Seconds of lag that may lie in a time. ``samples`` are one tester's, each of the second before it."""
-    total = 0.0
-    for place in range(bisect_right(samples, from_ns, key=lambda s: s.t_ns), len(samples)):
-        lag = lag_s(samples[place])
-        if samples[place].t_ns - (1 + lag) * NS >= until_ns:
-            break
-        total += lag
-    return total
+class Lag:
+    """One tester's lag: each reading is of the second before it."""
+
+    def __init__(self, told: Readings) -> None:
+        self._lags = lags_s(told)
+        self._ends = told.t_ns
+        self._starts = told.t_ns - ((1 + self._lags) * NS).astype(np.int64)
+        self._longest_ns = int((1 + self._lags.max(initial=0.0)) * NS)
+
+    def between(self, from_ns: int, until_ns: int) -> float:
+        """Seconds of lag that may lie in a time."""
+        first = int(np.searchsorted(self._ends, from_ns, side="right"))
+        last = int(np.searchsorted(self._ends, until_ns + self._longest_ns))
+        if first == last:
+            return 0.0
+        begun = self._starts[first:last] < until_ns
+        return float(self._lags[first:last][np.logical_and.accumulate(begun)].sum())
 
 
 class Lags:
     """The lags of a run's testers."""
 
     def __init__(self, evidence: Evidence) -> None:
-        self._samples: dict[str, list[Sample]] = {}
-        for sample in evidence.samples.get("tester", ()):
-            self._samples.setdefault(sample.node, []).append(sample)
+        told = evidence.source("tester")
+        self._of = {str(node): Lag(told.of(node)) for node in dict.fromkeys(told.node)}
 
     def within(self, exchange: Exchange, from_ns: int, until_ns: int) -> float:
         """Seconds of lag of the tester that made this exchange; 0 where it left no samples."""
-        return lag_between(self._samples.get(exchange.node, ()), from_ns, until_ns)
+        lag = self._of.get(exchange.node)
+        return lag.between(from_ns, until_ns) if lag else 0.0

@@ -1,16 +1,21 @@
 """Samples as series of numbers: one value over time, of one process, or while the server was idle. No I/O."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
-from soakproof.metrics import number
 from soakproof.plain import plain
 from soakproof.records import Sample
+from soakproof.samples import Readings
 
+Floats = NDArray[np.float64]
+Numbers = Callable[[Readings], Floats]  # one number of each reading; NaN where it is not known
 NEAR_S = 1.5  # a reading belongs to another source's that is no further away
 
 
@@ -29,42 +34,41 @@ class Series:
         return (self.times[-1] - self.times[0]) / 3600 if self.times else 0.0
 
 
-def series(samples: Iterable[Sample], value: Callable[[Sample], float | None]) -> Series:
+def series(told: Readings, numbers: Numbers) -> Series:
     """What could be read, in order; what could not is left out, never 0."""
-    found = [(s.t_ns / NS, v) for s in samples if s.state == "value" and (v := value(s)) is not None]
-    return Series(tuple(t for t, _ in found), tuple(v for _, v in found))
+    values = numbers(told)
+    known = ~np.isnan(values)
+    return Series(tuple(told.times_s[known].tolist()), tuple(values[known].tolist()))
 
 
-def reading(name: str) -> Callable[[Sample], float | None]:
-    """Reads one value of a sample by its name."""
-    return lambda sample: number(sample.values.get(name))
+def reading(name: str) -> Numbers:
+    """One value of each reading by its name."""
+    return lambda told: told.numbers(name)
 
 
-def held(sample: Sample) -> float | None:
+def held(told: Readings) -> Floats:
     """RssAnon and VmSwap of a process and of those below it, in bytes: what is held, swapped out or not."""
-    own = ("rss_anon_bytes", "swap_bytes")
-    names = (*own, *(f"children_{name}" for name in own)) if sample.values.get("children") else own
-    parts = [reading(name)(sample) for name in names]
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
+    own = told.numbers("rss_anon_bytes") + told.numbers("swap_bytes")
+    below = told.numbers("children_rss_anon_bytes") + told.numbers("children_swap_bytes")
+    has_children = told.numbers("children") > 0
+    return np.where(has_children, own + below, own)
 
 
-def one_process(samples: Sequence[Sample]) -> tuple[list[Sample], int]:
-    """The samples of the process that was seen most often, and how many processes there were."""
-    by_process: dict[tuple[Any, Any], list[Sample]] = {}
-    for sample in samples:
-        if sample.state == "value":
-            by_process.setdefault((sample.values.get("pid"), sample.values.get("created")), []).append(sample)
-    return max(by_process.values(), key=len, default=[]), len(by_process)
+def one_process(told: Readings) -> tuple[Readings, int]:
+    """The readings of the process that was seen most often, and how many processes there were."""
+    known = told.with_value()
+    seen = list(zip(known.told("pid"), known.told("created"), strict=True))
+    counts = Counter(seen)
+    if len(counts) < 2:
+        return known, len(counts)
+    most = counts.most_common(1)[0][0]
+    return known.take(np.array([process == most for process in seen], bool)), len(counts)
 
 
 def while_idle(evidence: Evidence, whole: Series) -> Series:
     """The part of a series that was read while every slot was free."""
-    idle = [
-        s.t_ns / NS
-        for s in evidence.samples.get("slots", ())
-        if s.state == "value" and s.values.get("busy") == 0
-    ]
+    slots = evidence.source("slots")
+    idle = slots.times_s[slots.numbers("busy") == 0].tolist()
     kept = [(t, v) for t, v in zip(whole.times, whole.values, strict=True) if near(idle, t)]
     return Series(tuple(t for t, _ in kept), tuple(v for _, v in kept))
 
@@ -100,20 +104,14 @@ def vram(evidence: Evidence) -> dict[str, Series]:
 
 def gtt_left(evidence: Evidence) -> dict[str, Series]:
     """GTT that each GPU may still take, in bytes, by the name of its source."""
-    total, used = reading("gtt_total_bytes"), reading("gtt_used_bytes")
-
-    def left(sample: Sample) -> float | None:
-        of, taken = total(sample), used(sample)
-        return None if of is None or taken is None else of - taken
-
-    return _of_cards(evidence, left)
+    return _of_cards(evidence, lambda told: told.numbers("gtt_total_bytes") - told.numbers("gtt_used_bytes"))
 
 
 def _of_cards(
-    evidence: Evidence, value: Callable[[Sample], float | None], kinds: tuple[str, ...] = ("amdgpu:",)
+    evidence: Evidence, numbers: Numbers, kinds: tuple[str, ...] = ("amdgpu:",)
 ) -> dict[str, Series]:
     names = sorted(name for name in evidence.samples if name.startswith(kinds))
-    return {name: series(evidence.samples[name], value) for name in names}
+    return {name: series(evidence.samples[name], numbers) for name in names}
 
 
 def models_loaded(health: Sample) -> set[str]:
@@ -121,11 +119,11 @@ def models_loaded(health: Sample) -> set[str]:
     return {str(name) for name in health.values.get("models_loaded") or () if name}
 
 
-def silence(samples: Iterable[Sample]) -> str:
+def silence(told: Readings) -> str:
     """The first reading without a value, in words; empty where each has one."""
-    silent = next((s for s in samples if s.state != "value"), None)
-    if silent is None:
+    if told.has_value.all():
         return ""
+    silent = told.without_value()[0]
     return f"{silent.state}: {plain(silent.reason, 200)}" if silent.reason else silent.state
 
 

@@ -66,7 +66,7 @@ def _progress(first: int | None, last: int | None, what: str, done: str) -> str:
 
 def sightings(evidence: Evidence) -> tuple[Sample, ...]:
     """Samples of the slots in which something was seen."""
-    return tuple(s for s in evidence.samples.get("slots", ()) if s.state == "value")
+    return tuple(evidence.source("slots").with_value())
 
 
 def seeds_of(sample: Sample) -> list[int | None]:

@@ -6,33 +6,59 @@ read, and where that was is told.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace as replaced
 from typing import Any
 
+import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from soakproof.plain import plain
-from soakproof.records import Event, Record, Sample
+from soakproof.records import Event, Record
+from soakproof.samples import Column, Readings
+from soakproof.samples.column import ABSENT
 
 _LARGEST = 2**63  # no number of bytes, tokens or seconds comes near it
 _MOST_SLOTS = 1 << 16  # of which each is a place in a list
 
 
 def sound_records(records: Iterable[Record]) -> tuple[tuple[Record, ...], tuple[str, ...]]:
-    """The records without values that they cannot have, and where those were."""
+    """The records without details of events that they cannot have, and where those were."""
     kept, told = [], []
     for record in records:
         sound: Record = record
-        if isinstance(record, Sample):
-            values = _sound(record.values, _is_value)
-            sound = record if values is None else replace(record, values=values)
-        elif isinstance(record, Event):
-            details = _sound(record.details, _is_detail)
-            sound = record if details is None else replace(record, details=details)
-        if sound is not record:
-            what = record.source if isinstance(record, Sample) else getattr(record, "what", "")
-            told.append(f"{plain(what, 60)} of {plain(record.node, 40)}")
+        if isinstance(record, Event) and (details := _sound(record.details, _is_detail)) is not None:
+            sound = replace(record, details=details)
+            told.append(f"{plain(record.what, 60)} of {plain(record.node, 40)}")
         kept.append(sound)
     return tuple(kept), tuple(told)
+
+
+def sound_readings(readings: Iterable[Readings]) -> tuple[tuple[Readings, ...], tuple[str, ...]]:
+    """The readings without values that they cannot have, and where those were."""
+    kept, told = [], []
+    for part in readings:
+        wrong = {name: _unsound(name, column) for name, column in part.values.items()}
+        masks = {name: mask for name, mask in wrong.items() if mask is not None}
+        if not masks:
+            kept.append(part)
+            continue
+        values = {n: c.without(masks[n]) if n in masks else c for n, c in part.values.items()}
+        kept.append(replaced(part, values=values))
+        nodes = part.node[np.any(list(masks.values()), axis=0)]
+        told += [f"{plain(part.source, 60)} of {plain(node, 40)}" for node in nodes]
+    return tuple(kept), tuple(told)
+
+
+def _unsound(name: str, column: Column) -> NDArray[np.bool_] | None:
+    """Which of a column's values cannot be; None where all can. What may be a number is a range, so of an
+    array of numbers the least and the greatest tell of all.
+    """
+    of = column.of
+    if not isinstance(of, list) and all(_is_value(name, v.item()) for v in (of.min(), of.max())):
+        return None
+    wrong = np.array([v is not ABSENT and not _is_value(name, v) for v in column.values()], bool)
+    return wrong if wrong.any() else None
 
 
 def _sound(values: Mapping[str, Any], is_sound: Callable[[str, Any], bool]) -> dict[str, Any] | None:

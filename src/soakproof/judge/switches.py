@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
+from soakproof.samples import Readings
 
 # Values of samples that are a choice of whoever runs the machine. An AMD GPU's own power profile is none: its
 # driver switches that by itself when compute work begins and ends.
@@ -25,16 +25,20 @@ def settings_seen(evidence: Evidence) -> tuple[dict[str, str], list[Switch]]:
     start, end = load_span(evidence)
     latest: dict[str, str] = {}
     switched: list[Switch] = []
-    for source, samples in sorted(evidence.samples.items()):
-        for sample in samples:
-            if sample.t_ns < start or (end is not None and sample.t_ns > end):
-                continue
-            for choice in CHOICES:
-                now = sample.values.get(choice)
-                if isinstance(now, str):
-                    name = f"{source} {choice.replace('_', ' ')}"
-                    was = latest.get(name, now)
-                    if was != now:
-                        switched.append(Switch(name, was, now, sample.t_ns / NS))
-                    latest[name] = now
+    for source, told in sorted(evidence.samples.items()):
+        during = (told.t_ns >= start) & (told.t_ns <= (told.t_ns.max(initial=0) if end is None else end))
+        for choice in CHOICES:
+            if choice in told.values:
+                name = f"{source} {choice.replace('_', ' ')}"
+                _follow(name, told.take(during), choice, latest, switched)
     return latest, sorted(switched, key=lambda switch: switch.at)
+
+
+def _follow(name: str, told: Readings, choice: str, latest: dict[str, str], switched: list[Switch]) -> None:
+    """One setting of one source, from reading to reading."""
+    for at, now in zip(told.times_s.tolist(), told.told(choice), strict=True):
+        if isinstance(now, str):
+            was = latest.get(name, now)
+            if was != now:
+                switched.append(Switch(name, was, now, at))
+            latest[name] = now

@@ -16,9 +16,10 @@ from soakproof.judge.evidence import Evidence, load_span
 from soakproof.judge.lag import Lags
 from soakproof.judge.occupancy import Span, longest_free_ns, spans
 from soakproof.judge.series import near
-from soakproof.judge.slotwork import seeds_of, sightings
+from soakproof.judge.slotwork import seeds_of
 from soakproof.judge.waiting import between
 from soakproof.records import Exchange, Sample
+from soakproof.samples import Readings
 
 ASLEEP_S = 60.0  # without a request: a server may have put its model to rest
 RELOAD_S = 15.0  # around a reading at which one of the server's processes had gone or was another
@@ -100,8 +101,8 @@ class Unexplained:
         return Lags(self.evidence)
 
     @cached_property
-    def _slots_seen(self) -> tuple[Sample, ...]:
-        return sightings(self.evidence)
+    def _slots_seen(self) -> Readings:
+        return self.evidence.source("slots").with_value()
 
     @cached_property
     def _reloads(self) -> list[float]:
@@ -110,10 +111,10 @@ class Unexplained:
 
 def _sent_while_waiting(all_of: Sequence[Span], place: int) -> Iterator[Span]:
     until = getattr(all_of[place].request, "first_token_ns", None) or 0
-    for other in all_of[place + 1 :]:
-        if other.start_ns >= until:
+    for later in range(place + 1, len(all_of)):
+        if all_of[later].start_ns >= until:
             return
-        yield other
+        yield all_of[later]
 
 
 def _shows_others(look: Sample, known: set[int], beside: int) -> bool:

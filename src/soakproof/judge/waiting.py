@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
-from soakproof.judge.slotwork import seeds_of, sightings
+from soakproof.judge.slotwork import seeds_of
 from soakproof.records import Exchange, Failure, Opened, Sample
+from soakproof.samples import Readings
 
 Request = Exchange | Opened
 UNANSWERED = (Failure.STALL, Failure.FIRST_TOKEN_TIMEOUT, Failure.HEADERS_TIMEOUT, Failure.TOTAL_TIMEOUT)
@@ -22,9 +25,9 @@ class Waits:
     evidence: Evidence
 
     @cached_property
-    def slots(self) -> tuple[Sample, ...]:
+    def slots(self) -> Readings:
         """Readings of the slots that have a value."""
-        return sightings(self.evidence)
+        return self.evidence.source("slots").with_value()
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
@@ -40,7 +43,7 @@ class Waits:
         """When its wait ended: at its first token, else at its own end, else with the last reading."""
         if isinstance(request, Exchange):
             return request.done_ns if request.first_token_ns is None else request.first_token_ns
-        return max((s.t_ns for s in self.slots), default=request.sent_ns)
+        return int(self.slots.t_ns.max(initial=request.sent_ns))
 
     def seconds(self, request: Request) -> float:
         return (self.until(request) - request.sent_ns) / NS
@@ -50,13 +53,13 @@ class Waits:
         if self.seconds(request) <= idle:
             return False
         seen = between(self.slots, request.sent_ns + round(idle * NS / 4), self.until(request))
-        return len(seen) >= LOOKS and all(s.values.get("busy") == 0 for s in seen)
+        return len(seen) >= LOOKS and bool((seen.numbers("busy") == 0).all())
 
     def health(self, from_ns: int, until_ns: int) -> str:
         """What the server's health said in that time, in words."""
-        seen = between(self.evidence.samples.get("health", ()), from_ns, until_ns)
-        well = sum(s.state == "value" and s.values.get("ok") is True for s in seen)
-        if not seen:
+        seen = between(self.evidence.source("health"), from_ns, until_ns)
+        well = sum(_is_well(seen))
+        if not len(seen):
             return "its health was not asked"
         return f"its health answered well in {well} of {len(seen)} readings"
 
@@ -65,13 +68,13 @@ class Waits:
         if exchange.failure not in UNANSWERED:
             return False
         from_ns = exchange.sent_ns if exchange.last_token_ns is None else exchange.last_token_ns
-        slots = between(self.evidence.samples.get("slots", ()), from_ns, exchange.done_ns)
-        health = between(self.evidence.samples.get("health", ()), from_ns, exchange.done_ns)
+        slots = between(self.evidence.source("slots"), from_ns, exchange.done_ns)
+        health = between(self.evidence.source("health"), from_ns, exchange.done_ns)
         return (
             len(slots) >= LOOKS
-            and {s.state for s in slots} == {"timeout"}
+            and set(slots.states()) == {"timeout"}
             and len(health) >= len(slots)  # it is asked as often at the least
-            and all(s.state == "value" and s.values.get("ok") is True for s in health)
+            and all(_is_well(health))
         )
 
     def overtaken(self, request: Request) -> list[Exchange]:
@@ -111,8 +114,12 @@ class Waits:
         return [e.sent_ns for e in self._answered]
 
 
-def between(samples: Sequence[Sample], from_ns: int, until_ns: int) -> Sequence[Sample]:
-    """Readings begun and completed within a time; ``samples`` are in the order of their due times."""
-    begin = bisect_left(samples, from_ns, key=lambda s: s.t_ns)
-    end = bisect_left(samples, until_ns + 1, key=lambda s: s.t_ns)
-    return [s for s in samples[begin:end] if s.t_ns - s.took_ns >= from_ns]
+def between(told: Readings, from_ns: int, until_ns: int) -> Readings:
+    """Readings begun and completed within a time."""
+    first, last = np.searchsorted(told.t_ns, (from_ns, until_ns + 1))
+    near = told[int(first) : int(last)]
+    return near.take(near.t_ns - near.took_ns >= from_ns)
+
+
+def _is_well(health: Readings) -> list[bool]:
+    return [bool(has) and ok is True for has, ok in zip(health.has_value, health.told("ok"), strict=True)]

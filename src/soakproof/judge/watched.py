@@ -2,28 +2,31 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
 from soakproof.metrics import number
 from soakproof.plain import plain
-from soakproof.records import Event, Sample
+from soakproof.records import Event
+from soakproof.samples import Readings
 
 NODE = "watch"
 _OF_PROCESSES = ("process:", "gpu_memory:", "cgroup:")  # sources of one process each
+_LATEST = 2**63 - 1
 _SLOWLY = ("slots", "metrics", "metrics:front")
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class Seen:
     """A source's readings while the load ran; ``due`` is None where the load's end is not known."""
 
     good: int  # with a value
     due: int | None
     widest_s: float | None  # between two with a value
-    samples: tuple[Sample, ...]
+    samples: Readings
 
     @property
     def due_told(self) -> str:
@@ -87,42 +90,39 @@ def _missed_ticks(ended: Event, share: float) -> str:
 
 
 def _last_sample(evidence: Evidence, end: int) -> str:
-    times = [s.t_ns for samples in evidence.samples.values() for s in samples if s.node == NODE]
-    if not times:
+    own = [part for told in evidence.samples.values() if len(part := told.of(NODE))]
+    if not own:
         return "it left no sample"
-    return f"its last sample came {max(0, end - max(times)) / NS:.1f} s before the load's end"
+    last = max(int(part.t_ns.max()) for part in own)
+    return f"its last sample came {max(0, end - last) / NS:.1f} s before the load's end"
 
 
 def seen_sources(evidence: Evidence) -> list[str]:
     """The watch's sources that had a value at any time, in order of name."""
-    return sorted(
-        source
-        for source, samples in evidence.samples.items()
-        if any(s.node == NODE and s.state == "value" for s in samples)
-    )
+    return sorted(source for source, told in evidence.samples.items() if told.of(NODE).has_value.any())
 
 
-def readings(evidence: Evidence, source: str) -> Readings:
+def seen_of(evidence: Evidence, source: str) -> Seen:
     """What a source told during the load, and how much was due.
 
     A process is due as long as it was there: from its first reading on, and not between its end and the
     first reading of the one that came after it.
     """
     start, end = load_span(evidence)
-    all_of_it = evidence.samples.get(source, ())
-    good_ns = [s.due_ns for s in all_of_it if s.state == "value"]
+    told = evidence.source(source)
+    good_ns = told.due_ns[told.has_value].tolist()
     away: list[tuple[int, int]] = []
     if source.startswith(_OF_PROCESSES) and end is not None:
         away = [(start, min(good_ns, default=end)), *_between_processes(evidence, source, good_ns, end)]
-    during = [s for s in all_of_it if start <= s.due_ns and (end is None or s.due_ns <= end)]
-    times = sorted({s.due_ns for s in during if s.state == "value"})
+    during = told.take((told.due_ns >= start) & (told.due_ns <= (_LATEST if end is None else end)))
+    times = np.unique(during.due_ns[during.has_value])
     due = (
         None
         if end is None
         else int((end - start - _covered(away, start, end)) / NS / interval_s(evidence, source))
     )
-    gaps = [(after - before) / NS for before, after in pairwise(times)]
-    return Readings(len(times), due, max(gaps, default=None), tuple(during))
+    widest = float(np.diff(times).max()) / NS if len(times) > 1 else None
+    return Seen(len(times), due, widest, during)
 
 
 def _between_processes(

@@ -1,17 +1,15 @@
 """How much of the run its evidence covers: seals, nodes, and each source's readings and gaps. No I/O."""
 
-from collections import Counter
-from collections.abc import Sequence
-from itertools import pairwise
+import numpy as np
 
 from soakproof.clock import NS
 from soakproof.endings import how_ended
 from soakproof.judge.evidence import Evidence, last_seen
 from soakproof.judge.telling import counted
 from soakproof.plain import listed
-from soakproof.records import Sample
 from soakproof.report.page import Column, Table
 from soakproof.report.schedule import watch_line
+from soakproof.samples import Readings
 
 _PROBLEMS = 10
 
@@ -19,7 +17,7 @@ _PROBLEMS = 10
 def evidence_lines(evidence: Evidence) -> tuple[str, ...]:
     """The state of the seals, the nodes, unreadable lines, unclosed requests, and how the watch ended."""
     lines = [_seal(evidence)]
-    lines.append(f"Nodes: {', '.join(evidence.nodes) or 'none'}; {len(evidence.records):,} records.")
+    lines.append(f"Nodes: {', '.join(evidence.nodes) or 'none'}; {evidence.lines:,} records.")
     lines += [f"Not readable: {problem}." for problem in evidence.problems[:_PROBLEMS]]
     if len(evidence.problems) > _PROBLEMS:
         lines.append(f"And {len(evidence.problems) - _PROBLEMS:,} more that are not readable.")
@@ -62,26 +60,19 @@ def coverage_table(evidence: Evidence) -> Table:
         Column("From, to (s)", "number"),
         Column("Longest gap (s)", "number"),
     )
-    rows = tuple(_row(source, samples) for source, samples in sorted(evidence.samples.items()))
+    rows = tuple(_row(source, told) for source, told in sorted(evidence.samples.items()))
     return Table(columns, rows, "No source was sampled, so memory, slots and processes are not known.")
 
 
-def _row(source: str, samples: Sequence[Sample]) -> tuple[str, ...]:
-    good = [s for s in samples if s.state == "value"]
-    states = Counter(s.state for s in samples if s.state != "value")
-    reason = next((s.reason for s in samples if s.state != "value" and s.reason), "")
-    without = ", ".join(f"{n:,} {state}" for state, n in sorted(states.items())) or "none"
+def _row(source: str, told: Readings) -> tuple[str, ...]:
+    good, bad = told.with_value(), told.without_value()
+    reason = bad.reason()
+    without = ", ".join(f"{n:,} {state}" for state, n in sorted(bad.states().items())) or "none"
     return (
         source,
-        f"{len(samples):,}",
+        f"{len(told):,}",
         f"{len(good):,}",
         f"{without}: {reason}" if reason else without,
-        f"{samples[0].due_ns / NS:,.0f} to {samples[-1].due_ns / NS:,.0f}",
-        _longest_gap(good),
+        f"{told.due_ns[0] / NS:,.0f} to {told.due_ns[-1] / NS:,.0f}",
+        f"{np.diff(good.due_ns).max() / NS:,.1f}" if len(good) > 1 else "unknown",
     )
-
-
-def _longest_gap(samples: Sequence[Sample]) -> str:
-    """Between two readings that hold a value."""
-    gaps = [(b.due_ns - a.due_ns) / NS for a, b in pairwise(samples)]
-    return f"{max(gaps):,.1f}" if gaps else "unknown"

@@ -1,20 +1,23 @@
 """Finding a run and reading all that it holds. Lines that are no records become problems, never errors."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from soakproof.errors import UsageError
 from soakproof.plain import plain
-from soakproof.records import FILES, Record, decode, decode_lines
+from soakproof.records import FILES, Record, Sample, decode, decode_lines
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
 from soakproof.run.shapes import shaped_raw, shaped_run
+
+if TYPE_CHECKING:
+    from soakproof.samples import Readings
 
 _AT_ONCE = 4 << 20  # bytes of lines that are decoded together
 
@@ -27,7 +30,8 @@ class Loaded:
     id: str
     run: dict[str, Any]  # run.json
     raw: dict[str, Any] | None  # raw.json; None when the run never wrote it
-    records: tuple[Record, ...]  # node by node, each in the order it was written
+    records: tuple[Record, ...]  # node by node, each in the order it was written; samples are in `readings`
+    readings: "tuple[Readings, ...]"  # a source of a node each
     nodes: tuple[str, ...]
     problems: tuple[str, ...]  # torn tails, lines that are no records, parts of documents of a wrong type
     seal: SealState
@@ -39,12 +43,14 @@ def load(run: Path) -> Loaded:
     raw, odd_raw = shaped_raw(_json(run / RAW)) if is_own(run / RAW) else (None, ())
     seal = verify(run)
     records: list[Record] = []
+    readings: list[Readings] = []
     problems = [*odd, *odd_raw]
     for node in nodes(run):
         for name in sorted(set(FILES.values())):
             if is_own(node / name):
-                read, wrong = _read(node / name)
+                read, samples, wrong = _read(node / name)
                 records += read
+                readings += samples
                 problems += (f"{node.relative_to(run)}/{name}: {problem}" for problem in wrong)
         problems += (f"{node.relative_to(run)}/{name}: no file of evidence" for name in _foreign(node, seal))
     return Loaded(
@@ -53,24 +59,44 @@ def load(run: Path) -> Loaded:
         document,
         raw,
         tuple(records),
+        tuple(readings),
         tuple(n.name for n in nodes(run)),
         tuple(problems),
         seal,
     )
 
 
-def _read(path: Path) -> tuple[list[Record], list[str]]:
-    """A file's records, and what is wrong with its lines. Records of another place are kept, and told."""
-    items = list(read_records(path))
-    records = [item for item in items if not isinstance(item, str)]
-    problems = [item for item in items if isinstance(item, str)]
+def _read(path: Path) -> "tuple[list[Record], tuple[Readings, ...], list[str]]":
+    """A file's records, its samples as columns, and what is wrong with its lines. Records of another place
+    are kept, and told.
+    """
+    from soakproof.samples import Gathering  # numpy, which a process that writes a run can do without
+
+    records: list[Record] = []
+    problems: list[str] = []
+    gathered = Gathering()
+    for first, lines in _lines(path):
+        if path.name == FILES[Sample] and gathered.add_lines(b"".join(lines), first):
+            continue
+        items = list(enumerate(_decoded(lines, first), first))
+        gathered.add((place, item) for place, item in items if isinstance(item, Sample))
+        records += [item for _, item in items if not isinstance(item, (str, Sample))]
+        problems += [item for _, item in items if isinstance(item, str)]
+    readings = gathered.readings()
+    problems += _misplaced(path, records, readings)
+    return records, readings, problems
+
+
+def _misplaced(path: Path, records: Sequence[Record], readings: "Sequence[Readings]") -> Iterator[str]:
+    total = len(records) + sum(map(len, readings))
     elsewhere = sum(r.node != path.parent.name for r in records)
+    elsewhere += sum(len(r) for r in readings if r.node[0] != path.parent.name)
     if elsewhere:
-        problems.append(f"{elsewhere} of {len(records)} records are of another node")
+        yield f"{elsewhere} of {total} records are of another node"
     misplaced = sum(FILES[type(r)] != path.name for r in records)
+    misplaced += sum(map(len, readings)) if path.name != FILES[Sample] else 0
     if misplaced:
-        problems.append(f"{misplaced} of {len(records)} records belong into another file")
-    return records, problems
+        yield f"{misplaced} of {total} records belong into another file"
 
 
 def _foreign(node: Path, seal: SealState) -> list[str]:
@@ -126,12 +152,22 @@ def is_run(folder: Path) -> bool:
 
 def read_records(path: Path) -> Iterator[Record | str]:
     """Each line's record, or, for a line that is none, what is wrong with it. Lines end at LF only."""
-    number = 1
+    for first, lines in _lines(path):
+        yield from _decoded(lines, first)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
+    """Some MiB of a file's lines at a time, with the number of the first of them; files begin with line 1."""
+    first = 1
     with path.open("rb") as file:
         while lines := file.readlines(_AT_ONCE):
-            records = decode_lines(b"".join(lines)) if lines[-1].endswith(b"\n") else None
-            yield from records if records is not None else map(_record, lines, count(number))
-            number += len(lines)
+            yield first, lines
+            first += len(lines)
+
+
+def _decoded(lines: Sequence[bytes], first: int) -> Iterable[Record | str]:
+    records = decode_lines(b"".join(lines)) if lines[-1].endswith(b"\n") else None
+    return records if records is not None else map(_record, lines, count(first))
 
 
 def _record(line: bytes, number: int) -> Record | str:

@@ -2,6 +2,6 @@
 
 from soakproof.samples.column import Column
 from soakproof.samples.gathering import Gathering
-from soakproof.samples.readings import Readings
+from soakproof.samples.readings import Readings, no_readings, of_samples, one_after_the_other
 
-__all__ = ["Column", "Gathering", "Readings"]
+__all__ = ["Column", "Gathering", "Readings", "no_readings", "of_samples", "one_after_the_other"]

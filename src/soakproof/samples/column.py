@@ -3,7 +3,7 @@
 Numbers are arrays, whatever else there is stays as it came; what a reading did not have is no number.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any, Final
@@ -21,11 +21,19 @@ _BLANK = (NoneType, type(ABSENT))
 class Column:
     """``of`` has as many items as there are readings; where ``there`` is not 2, an item says nothing."""
 
-    there: NDArray[np.uint8]  # 0 where the reading had no such value, 1 where it was null, 2 where it was told
+    there: NDArray[
+        np.uint8
+    ]  # 0 where the reading had no such value, 1 where it was null, 2 where it was told
     of: NDArray[np.int64] | NDArray[np.float64] | list[Any]
 
     def __len__(self) -> int:
         return len(self.there)
+
+    @property
+    def is_told(self) -> NDArray[np.bool_]:
+        """Which of the readings told a value, and not that there was none."""
+        told: NDArray[np.bool_] = self.there == _THERE
+        return told
 
     def at(self, place: int) -> Any:
         """What the reading had, as it was told; ABSENT where it had no such value."""
@@ -38,7 +46,8 @@ class Column:
         of = self.of if isinstance(self.of, list) else self.of.tolist()
         if (self.there == _THERE).all():
             return of
-        return [v if t == _THERE else (None if t else ABSENT) for v, t in zip(of, self.there.tolist(), strict=True)]
+        blank = (ABSENT, None)
+        return [v if t == _THERE else blank[t] for v, t in zip(of, self.there.tolist(), strict=True)]
 
     def numbers(self) -> NDArray[np.float64]:
         """Finite numbers that are not negative, as `metrics.number` has them; NaN for all else."""
@@ -48,6 +57,10 @@ class Column:
         else:
             found = self.of.astype(np.float64)
         return np.where((self.there == _THERE) & np.isfinite(found) & (found >= 0), found, np.nan)
+
+    def without(self, mask: NDArray[np.bool_]) -> "Column":
+        """The same, told by none of those."""
+        return Column(np.where(mask, np.uint8(_ABSENT), self.there), self.of)
 
     def take(self, places: Places) -> "Column":
         of = [self.of[i] for i in places] if isinstance(self.of, list) else self.of[places]
@@ -65,10 +78,16 @@ def column(values: Sequence[Any]) -> Column:
     if plain in ({int}, {float}, set()):
         kept = values if plain == kinds else [0 if isinstance(v, _BLANK) else v for v in values]
         try:
-            return Column(there, np.array(kept, np.float64 if plain == {float} else np.int64))
+            return Column(there, np.array(kept, np.float64) if plain == {float} else np.array(kept, np.int64))
         except OverflowError:
             pass
     return Column(there, _shared(values))
+
+
+def columns(tables: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
+    """The values of several readings, name by name."""
+    names = dict.fromkeys(name for table in tables for name in table)
+    return {name: column([table.get(name, ABSENT) for table in tables]) for name in names}
 
 
 def joined(parts: Sequence[Column]) -> Column:

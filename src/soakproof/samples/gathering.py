@@ -11,8 +11,8 @@ from msgspec import DecodeError, Raw, Struct, defstruct, json
 from msgspec.structs import astuple
 
 from soakproof.records import TAGS, Int64, Sample, SourceState
-from soakproof.samples.column import ABSENT, Column, column
-from soakproof.samples.readings import Readings, of_columns, one_after_the_other, readings
+from soakproof.samples.column import ABSENT, Column, column, columns
+from soakproof.samples.readings import Readings, of_columns, of_samples, one_after_the_other
 
 Key = tuple[str, str]  # node, source
 
@@ -56,10 +56,10 @@ class Gathering:
             self._parts[key].append(part)
         return len(read)
 
-    def add(self, samples: Iterable[Sample], first: int) -> None:
-        """Samples that were read one by one."""
-        for place, sample in enumerate(samples, first):
-            self._parts[sample.node, sample.source].append(readings(sample.source, [sample], place))
+    def add(self, samples: Iterable[tuple[int, Sample]]) -> None:
+        """Samples that were read one by one, each with its line."""
+        for part in of_samples(samples):
+            self._parts[str(part.node[0]), part.source].append(part)
 
     def readings(self) -> tuple[Readings, ...]:
         """All of it: a source of a node each, in the order of the lines."""
@@ -68,7 +68,8 @@ class Gathering:
 
 def _grouped(read: Sequence[_Line], first: int) -> Mapping[Key, tuple[list[_Line], list[int]]]:
     groups: dict[Key, tuple[list[_Line], list[int]]] = {}
-    for place, (key, line) in enumerate(zip(map(attrgetter("node", "source"), read), read, strict=True), first):
+    keys = map(attrgetter("node", "source"), read)
+    for place, (key, line) in enumerate(zip(keys, read, strict=True), first):
         group = groups.get(key)
         if group is None:
             groups[key] = group = ([], [])
@@ -90,22 +91,17 @@ def _columns(values: Sequence[Raw]) -> dict[str, Column]:
     try:
         rows = _shape(names).decode(b"[" + b",".join(told) + b"]")
     except DecodeError:
-        return _of_tables([_TABLE.decode(v) for v in values])
-    columns = zip(*map(astuple, rows), strict=True)
+        return columns([_TABLE.decode(v) for v in values])
+    told_columns = zip(*map(astuple, rows), strict=True)
     if len(told) == len(values):
-        return {name: column(c) for name, c in zip(names, columns, strict=True)}
+        return {name: column(c) for name, c in zip(names, told_columns, strict=True)}
     is_told = [bytes(v) != b"{}" for v in values]
-    return {name: column(_spread(c, is_told)) for name, c in zip(names, columns, strict=True)}
+    return {name: column(_spread(c, is_told)) for name, c in zip(names, told_columns, strict=True)}
 
 
 def _spread(values: Sequence[Any], is_told: Sequence[bool]) -> list[Any]:
     left = iter(values)
     return [next(left) if told else ABSENT for told in is_told]
-
-
-def _of_tables(tables: Sequence[Mapping[str, Any]]) -> dict[str, Column]:
-    names = dict.fromkeys(name for table in tables for name in table)
-    return {name: column([table.get(name, ABSENT) for table in tables]) for name in names}
 
 
 @lru_cache(maxsize=256)

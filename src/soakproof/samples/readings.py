@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, get_args, overload
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from soakproof.clock import NS
 from soakproof.records import Sample, SourceState
-from soakproof.samples.column import ABSENT, Column, Places, absent, column, joined
+from soakproof.samples.column import ABSENT, Column, Places, absent, columns, joined
 
 STATES: tuple[SourceState, ...] = get_args(SourceState)
 
@@ -80,7 +81,8 @@ class Readings(Sequence[Sample]):
     @property
     def has_value(self) -> NDArray[np.bool_]:
         """Which of them have a value at all."""
-        return self.state == STATES.index("value")
+        has: NDArray[np.bool_] = self.state == STATES.index("value")
+        return has
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """One value of each as a number in the unit of its name; NaN where it is not known."""
@@ -93,6 +95,26 @@ class Readings(Sequence[Sample]):
             return [None] * len(self)
         return [None if v is ABSENT else v for v in self.values[name].values()]
 
+    def of(self, node: str) -> "Readings":
+        """Those of one node."""
+        return self.take(np.asarray(self.node == node, bool))
+
+    def with_value(self) -> "Readings":
+        """Those that have a value."""
+        return self if self.has_value.all() else self.take(self.has_value)
+
+    def in_state(self, state: SourceState) -> "Readings":
+        """Those of one state."""
+        return self.take(self.state == STATES.index(state))
+
+    def without_value(self) -> "Readings":
+        """Those that have none."""
+        return self.take(~self.has_value)
+
+    def reason(self) -> str:
+        """The first that was told of why something has no value."""
+        return self.reasons[min(self.reasons)] if self.reasons else ""
+
     def states(self) -> Counter[str]:
         """How many there are of each state."""
         return Counter({STATES[s]: int(n) for s, n in enumerate(np.bincount(self.state)) if n})
@@ -100,7 +122,8 @@ class Readings(Sequence[Sample]):
     def take(self, places: NDArray[Any]) -> "Readings":
         """Some of them: by their places, or by a mask."""
         places = np.flatnonzero(places) if places.dtype == bool else places
-        reasons = {n: self.reasons[p] for n, p in enumerate(places.tolist()) if p in self.reasons} if self.reasons else {}
+        told = enumerate(places.tolist()) if self.reasons else ()
+        reasons = {n: self.reasons[place] for n, place in told if place in self.reasons}
         return Readings(
             self.source,
             self.node[places],
@@ -120,20 +143,22 @@ class Readings(Sequence[Sample]):
         return self.take(np.argsort(self.due_ns, kind="stable"))
 
 
-def readings(source: str, samples: Iterable[Sample], first: int = 0) -> Readings:
-    """Samples of one source as columns; ``first`` is the line of the first of them."""
-    of = list(samples)
-    names = dict.fromkeys(name for sample in of for name in sample.values)
-    return of_columns(
-        source,
-        of,
-        np.arange(first, first + len(of)),
-        {name: column([s.values.get(name, ABSENT) for s in of]) for name in names},
+def of_samples(samples: Iterable[tuple[int, Sample]]) -> tuple[Readings, ...]:
+    """Samples with their lines as columns: one for each source of each node."""
+    groups: dict[tuple[str, str], tuple[list[Sample], list[int]]] = {}
+    for line, sample in samples:
+        group = groups.setdefault((sample.node, sample.source), ([], []))
+        group[0].append(sample)
+        group[1].append(line)
+    return tuple(
+        of_columns(source, of, np.array(lines, np.int64), columns([s.values for s in of]))
+        for (_, source), (of, lines) in groups.items()
     )
 
 
 def of_columns(source: str, samples: Sequence[Any], lines: Places, values: Mapping[str, Column]) -> Readings:
     """Samples whose values are columns already."""
+    reasons: dict[str, str] = {}  # one object for all that are alike
     return Readings(
         source,
         np.array([s.node for s in samples], np.object_),
@@ -143,7 +168,7 @@ def of_columns(source: str, samples: Sequence[Any], lines: Places, values: Mappi
         np.array([s.took_ns for s in samples], np.int64),
         np.array([STATES.index(s.state) for s in samples], np.uint8),
         values,
-        {place: s.reason for place, s in enumerate(samples) if s.reason},
+        {n: reasons.setdefault(s.reason, s.reason) for n, s in enumerate(samples) if s.reason},
     )
 
 
@@ -152,10 +177,20 @@ def one_after_the_other(parts: Sequence[Readings]) -> Readings:
     if len(parts) == 1:
         return parts[0]
     names = dict.fromkeys(name for part in parts for name in part.values)
-    starts = np.cumsum([0, *map(len, parts)]).tolist()
+    starts = accumulate(map(len, parts), initial=0)
     return Readings(
-        parts[0].source,
-        *(np.concatenate([getattr(p, of) for p in parts]) for of in ("node", "line", "due_ns", "t_ns", "took_ns", "state")),
-        {name: joined([p.values.get(name) or absent(len(p)) for p in parts]) for name in names},
-        {start + place: why for p, start in zip(parts, starts, strict=False) for place, why in p.reasons.items()},
+        source=parts[0].source,
+        node=np.concatenate([p.node for p in parts]),
+        line=np.concatenate([p.line for p in parts]),
+        due_ns=np.concatenate([p.due_ns for p in parts]),
+        t_ns=np.concatenate([p.t_ns for p in parts]),
+        took_ns=np.concatenate([p.took_ns for p in parts]),
+        state=np.concatenate([p.state for p in parts]),
+        values={name: joined([p.values.get(name) or absent(len(p)) for p in parts]) for name in names},
+        reasons={start + n: why for start, p in zip(starts, parts) for n, why in p.reasons.items()},  # noqa: B905
     )
+
+
+def no_readings(source: str) -> Readings:
+    """A source that was never sampled."""
+    return of_columns(source, (), np.array([], np.int64), {})

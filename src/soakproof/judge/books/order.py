@@ -5,9 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from soakproof.judge.books.disagreement import Disagreement, of_places
 from soakproof.judge.books.spans import limits
 from soakproof.records import TAGS, Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
+from soakproof.samples import Readings
 
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
@@ -17,7 +21,6 @@ _WRITTEN: Mapping[type, Callable[[Any], int]] = {
     Opened: lambda r: r.sent_ns,
     Check: lambda r: r.t_ns,
     Iteration: lambda r: r.ended_ns,
-    Sample: lambda r: r.t_ns,
     KernelEvent: lambda r: r.t_ns,
     Event: lambda r: r.t_ns,
 }
@@ -37,11 +40,23 @@ _EARLY_NS = 50_000_000  # a timer may wake that much before it is due
 
 def order(evidence: "Evidence") -> Iterator[Disagreement]:
     """Nothing before the run or long after it, nothing that ends before it begins, no line out of turn."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for what, places in (*_of_records(evidence), *_of_readings(evidence)):
+        found[what] += places
+    for what, those in found.items():
+        yield from of_places(
+            "order" if "later" in what or "twice" in what else "times", those, "record", what
+        )
+
+
+def _of_records(evidence: "Evidence") -> Iterator[tuple[str, list[str]]]:
     last: dict[tuple[str, type], int] = {}
     spans = {node: limits(evidence, node) for node in {r.node for r in evidence.records}}
     found: dict[str, list[str]] = defaultdict(list)
     seen: set[object] = set()
     for record in evidence.records:
+        if isinstance(record, Sample):
+            continue
         kind, times = type(record), _times(record)
         first, until = spans[record.node]
         if times[0] < (0 if kind is Event else first) or (until is not None and times[-1] > until):
@@ -58,10 +73,41 @@ def order(evidence: "Evidence") -> Iterator[Disagreement]:
             if identity in seen:
                 found["told twice"].append(_place(record))
             seen.add(identity)
-    for what, those in found.items():
-        yield from of_places(
-            "order" if "later" in what or "twice" in what else "times", those, "record", what
-        )
+    yield from found.items()
+
+
+def _of_readings(evidence: "Evidence") -> Iterator[tuple[str, list[str]]]:
+    """The same of samples, a source at a time; which line follows which is a matter of a whole node."""
+    for part in evidence.readings_told:
+        first, until = limits(evidence, str(part.node[0]))
+        early = np.where(part.due_ns - part.t_ns < _EARLY_NS, np.minimum(part.due_ns, part.t_ns), part.due_ns)
+        outside = early < first
+        if until is not None:
+            outside |= part.t_ns + part.took_ns > until
+        yield "outside of the run", _places(part, outside)
+        yield "with times that run backward", _places(part, (part.t_ns < early) | (part.took_ns < 0))
+        yield "told twice", _places(part, _repeated(part.due_ns))
+    for node in dict.fromkeys(str(part.node[0]) for part in evidence.readings_told):
+        parts = [part for part in evidence.readings_told if part.node[0] == node]
+        source = np.repeat([part.source for part in parts], [len(part) for part in parts])
+        written = np.argsort(np.concatenate([part.line for part in parts]))
+        behind = np.diff(np.concatenate([part.t_ns for part in parts])[written]) < 0
+        yield "behind a later one", [_called(name, node) for name in source[written][1:][behind]]
+
+
+def _repeated(values: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of them there were before."""
+    again = np.ones(len(values), bool)
+    again[np.unique(values, return_index=True)[1]] = False
+    return again
+
+
+def _places(part: Readings, those: NDArray[np.bool_]) -> list[str]:
+    return [_called(part.source, str(part.node[0]))] * int(those.sum())
+
+
+def _called(source: str, node: str) -> str:
+    return f"{TAGS[Sample]} {source} of {node}"
 
 
 def _times(record: Record) -> list[int]:
@@ -73,11 +119,6 @@ def _times(record: Record) -> list[int]:
             return [record.due_ns, record.sent_ns]
         case Iteration():
             return [record.started_ns, record.ended_ns]
-        case Sample():
-            due = (
-                min(record.due_ns, record.t_ns) if record.due_ns - record.t_ns < _EARLY_NS else record.due_ns
-            )
-            return [due, record.t_ns, record.t_ns + record.took_ns]
         case _:
             return [record.t_ns]
 
@@ -85,8 +126,6 @@ def _times(record: Record) -> list[int]:
 def _identity(record: Record) -> object | None:
     """What no two records share; None for requests, which have rules of their own, and for checks."""
     match record:
-        case Sample():
-            return record.node, record.source, record.due_ns
         case KernelEvent():
             return record.node, record.t_ns, record.sequence, record.message
         case Event():

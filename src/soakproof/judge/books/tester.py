@@ -1,15 +1,16 @@
 """What the tester always leaves of itself: a sample a second, and its last look at the slots. No I/O."""
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from soakproof.clock import NS
 from soakproof.judge.books.disagreement import Disagreement
 from soakproof.judge.books.spans import crashed, is_load, of_this_program
 from soakproof.judge.telling import counted
 from soakproof.plain import plain
-from soakproof.records import Sample
+from soakproof.samples import Readings
 
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
@@ -24,7 +25,7 @@ def tester(evidence: "Evidence") -> Iterator[Disagreement]:
     if crashed(evidence) or not of_this_program(evidence) or not {*_LOAD} <= {*evidence.run}:
         return
     for node in filter(is_load, evidence.nodes):
-        own = [s for s in evidence.samples.get("tester", ()) if s.node == node]
+        own = evidence.source("tester").of(node)
         yield from _samples(evidence, node, own)
         finals = [e.t_ns for e in evidence.events if e.what == FINAL and e.node == node]
         if len(finals) != 1 or finals[0] < evidence.run["load_ended_ns"]:
@@ -32,22 +33,19 @@ def tester(evidence: "Evidence") -> Iterator[Disagreement]:
             yield Disagreement("tester", f"{plain(node, 40)} told its last look at the slots {told}")
 
 
-def _samples(evidence: "Evidence", node: str, own: Sequence[Sample]) -> Iterator[Disagreement]:
+def _samples(evidence: "Evidence", node: str, own: Readings) -> Iterator[Disagreement]:
     began, ended = (evidence.run[name] for name in _LOAD)
-    if ended - began < START_NS and not own:
+    if ended - began < START_NS and not len(own):
         return
-    gaps = [a for a, b in pairwise(own) if b.due_ns != _next_due(a)]
-    late = not own or own[0].due_ns > began + START_NS
-    early = not own or _next_due(own[-1]) < ended - END_NS
-    where = [f"after {gaps[0].t_ns / NS:.1f} s"] if gaps else []
-    where += ["at the load's start"] * late + ["at the load's end"] * early
+    # When the next sample is due: the next whole second that is not past yet.
+    next_due = own.due_ns + NS * np.maximum(1, 1 + (own.t_ns - own.due_ns) // NS)
+    gaps = np.flatnonzero(own.due_ns[1:] != next_due[:-1])
+    late = not len(own) or own.due_ns[0] > began + START_NS
+    early = not len(own) or next_due[-1] < ended - END_NS
+    where = [f"after {own.times_s[gaps[0]]:.1f} s"] if len(gaps) else []
+    where += ["at the load's start"] * bool(late) + ["at the load's end"] * bool(early)
     if where:
         told = f"{counted(len(own), 'sample')} of itself in {(ended - began) / NS:.0f} s of load"
         yield Disagreement(
             "tester", f"{plain(node, 40)} left {told}, and some are missing {' and '.join(where)}"
         )
-
-
-def _next_due(sample: Sample) -> int:
-    """When the tester's next sample is due: the next whole second that is not past yet."""
-    return sample.due_ns + NS * max(1, 1 + (sample.t_ns - sample.due_ns) // NS)

@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from soakproof.judge.books.disagreement import Disagreement, of_places
 from soakproof.judge.books.spans import crashed, is_load
 from soakproof.judge.telling import counted
 from soakproof.plain import plain
-from soakproof.records import Sample
+from soakproof.samples import Readings
 
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
@@ -22,7 +24,7 @@ def watching(evidence: "Evidence") -> Iterator[Disagreement]:
     for node in evidence.nodes:
         if not is_load(node):
             yield from _of_node(evidence, node)
-    empty = [s.source for samples in evidence.samples.values() for s in samples if _is_empty(s)]
+    empty = [source for source, told in evidence.samples.items() for _ in range(_empty(told))]
     yield from of_places("watch", empty, "reading", "without a value, called a reading")
     yield from of_places(
         "watch",
@@ -33,8 +35,10 @@ def watching(evidence: "Evidence") -> Iterator[Disagreement]:
     )
 
 
-def _is_empty(sample: Sample) -> bool:
-    return sample.state == "value" and all(value is None for value in sample.values.values())
+def _empty(readings: Readings) -> int:
+    """How many say that they have a value, and have none."""
+    told = [column.is_told for column in readings.values.values()]
+    return int((readings.has_value & ~np.any(told, axis=0)).sum()) if told else int(readings.has_value.sum())
 
 
 def _of_node(evidence: "Evidence", node: str) -> Iterator[Disagreement]:
@@ -53,9 +57,8 @@ def _of_node(evidence: "Evidence", node: str) -> Iterator[Disagreement]:
 def _outside(evidence: "Evidence", node: str, began: int, ended: int) -> Iterator[Disagreement]:
     found = [
         f"{source} of {node}"
-        for source, samples in evidence.samples.items()
-        for s in samples
-        if s.node == node and not began <= s.t_ns <= ended
+        for source, told in evidence.samples.items()
+        for _ in range(int(((told.node == node) & ((told.t_ns < began) | (told.t_ns > ended))).sum()))
     ]
     yield from of_places("watch", found, "reading", "before its start or after its end")
 
@@ -75,9 +78,9 @@ def _counts(evidence: "Evidence", node: str, account: Mapping[str, Any]) -> Iter
 
 
 def _wrong_counts(evidence: "Evidence", node: str, states: Mapping[str, Any]) -> Iterator[str]:
-    there: Counter[tuple[str, str]] = Counter(
-        (s.source, s.state) for samples in evidence.samples.values() for s in samples if s.node == node
-    )
+    there: Counter[tuple[str, str]] = Counter()
+    for source, told in evidence.samples.items():
+        there.update({(source, state): n for state, n in told.of(node).states().items()})
     claimed = {
         (str(source), str(state)): n
         for source, of in states.items()

@@ -1,13 +1,12 @@
 """Figure 1: available memory, and what the server and the GPU hold, over the run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from soakproof.judge.evidence import Evidence
-from soakproof.judge.series import held, reading
+from soakproof.judge.series import Numbers, held, reading
 from soakproof.plain import listed
-from soakproof.records import Sample
 from soakproof.report.bounds import MemoryBounds
 from soakproof.report.figures import style
 from soakproof.report.figures.marks import run_end
@@ -21,16 +20,17 @@ from soakproof.report.figures.series import (
 from soakproof.report.figures.svg import empty, finish
 from soakproof.report.page import Drawing
 from soakproof.report.quantity import quantity
+from soakproof.samples import Readings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 NAME, TITLE = "resources", "Memory over the run"
+
 _GIB = 2**30
 _COLOURS = (style.LINE, style.SECOND, style.THIRD)
 _MOST_LINES = len(_COLOURS)
 _NAMED = 10
-Value = Callable[[Sample], float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ def _panels(evidence: Evidence, bounds: MemoryBounds) -> tuple[list[_Panel], lis
     roles = [s for s in evidence.samples if s.startswith("process:")]
     cards = [s for s in evidence.samples if s.startswith("amdgpu")]
     gtt = reading("gtt_used_bytes")
-    wanted: tuple[tuple[str, list[str], Value, str, float | None], ...] = (
+    wanted: tuple[tuple[str, list[str], Numbers, str, float | None], ...] = (
         ("Available memory of the host", ["memory"], reading("available_bytes"), "floor", bounds.floor),
         ("Private memory of the server (RssAnon and swap)", roles, held, "", None),
         ("GTT in use", cards, gtt, "ceiling", bounds.gtt_ceiling),
     )
     panels, missing = [], []
     for title, sources, value, name, limit in wanted:
-        lines = tuple((s, _gib(evidence.samples.get(s, ()), value)) for s in sources)
+        lines = tuple((s, _gib(evidence.source(s), value)) for s in sources)
         there = tuple((source, line) for source, line in lines if line)
         if there:
             others = tuple(source for source, _ in there[_MOST_LINES:])
@@ -79,20 +79,16 @@ def _panels(evidence: Evidence, bounds: MemoryBounds) -> tuple[list[_Panel], lis
     return panels, missing
 
 
-def _gib(samples: Sequence[Sample], value: Value) -> Series:
-    def scaled(sample: Sample) -> float | None:
-        found = value(sample)
-        return None if found is None else found / _GIB
-
-    return of_samples(samples, scaled)
+def _gib(told: Readings, numbers: Numbers) -> Series:
+    return of_samples(told, lambda readings: numbers(readings) / _GIB)
 
 
 def _why(evidence: Evidence, sources: Sequence[str]) -> str:
     """Why these sources have no value, in their own words."""
-    samples = [s for source in sources for s in evidence.samples.get(source, ())]
-    if not samples:
+    there = [evidence.samples[source] for source in sources if source in evidence.samples]
+    if not there:
         return "no such source was sampled"
-    silent = next((s for s in samples if s.state != "value"), None)
+    silent = next((bad[0] for told in there if len(bad := told.without_value())), None)
     if silent is None:
         return "its readings lack this value"
     return f"{silent.state} ({silent.reason})" if silent.reason else silent.state

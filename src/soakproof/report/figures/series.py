@@ -3,7 +3,7 @@
 Times are seconds of the run. A missing reading is NaN, which breaks the line; nothing is interpolated.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
-from soakproof.records import Sample
+from soakproof.judge.series import Numbers
+from soakproof.samples import Readings
 
 Floats = NDArray[np.float64]
 BINS = 300  # of a series that is thinned: about two points a pixel of a figure's width
@@ -41,15 +42,12 @@ def series(pairs: Iterable[tuple[float, float | None]]) -> Series:
     return Series(np.array([t for t, _ in found], dtype=float), np.array(values, dtype=float))
 
 
-def of_samples(
-    samples: Sequence[Sample], value: Callable[[Sample], float | None], interval: float | None = None
-) -> Series:
+def of_samples(told: Readings, numbers: Numbers, interval: float | None = None) -> Series:
     """One value of a source over the run; a reading without it, or a late one, leaves a gap.
 
     ``interval`` is the schedule in seconds; None takes the median distance of the readings.
     """
-    made = series((s.due_ns / NS, value(s) if s.state == "value" else None) for s in samples)
-    return with_gaps(made, interval)
+    return with_gaps(Series(told.due_ns / NS, numbers(told)), interval)
 
 
 def with_gaps(line: Series, interval: float | None = None) -> Series:

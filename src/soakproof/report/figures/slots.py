@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.series import reading
 from soakproof.metrics import number
 from soakproof.report.figures import style
 from soakproof.report.figures.marks import MOST, Mark, marks, run_end, told
@@ -29,8 +30,7 @@ def activity(evidence: Evidence) -> Drawing:
     if not requests:
         why = "no request was sent"
         return Drawing(NAME, TITLE, f"Not measured: {why}.", empty(NAME, TITLE, why))
-    samples = evidence.samples.get("slots", ())
-    busy = of_samples(samples, lambda s: number(s.values.get("busy")))
+    busy = of_samples(evidence.source("slots"), reading("busy"))
     happened = marks(evidence)
     lanes = [k for k in kinds(evidence) if any(i.scenario == k for i in evidence.iterations)]
     caption = _caption(evidence, busy, happened, lanes)
@@ -101,7 +101,7 @@ def _caption(evidence: Evidence, busy: Series, happened: list[Mark], lanes: list
     if busy:
         parts.append(f"busy slots as the backend told them (n {busy.known.size:,})")
     else:
-        states = {s.state for s in evidence.samples.get("slots", ())}
+        states = set(evidence.source("slots").states())
         parts.append(f"busy slots not measured ({', '.join(sorted(states)) or 'no such source was sampled'})")
     parts.append("bands: iterations, taller and red where they did not complete")
     if len(lanes) > _MOST_KINDS:
