@@ -59,7 +59,7 @@ class Scheduling(Adjudicator):
         waits = Waits(evidence)
         yield from self._wedged(waits)
         yield from self._unexplained(evidence)
-        if not waits.slots:
+        if not waits.slots.t_ns:
             answer = "No slot was seen during the run: what a request waited for is unknown."
             yield finding(
                 self,
@@ -155,7 +155,7 @@ class Scheduling(Adjudicator):
             limit=f"{self.idle:g} s",
             limit_source="policy",
             exchanges=ids(lost),
-            strength=resolution(waits.slots),
+            strength=resolution(waits.slots.samples),
             fault="backend" if lost else "",
         )
 
@@ -210,7 +210,7 @@ class Scheduling(Adjudicator):
             limit=f"by at most {self.overtaken}",
             limit_source="policy",
             exchanges=ids(starved),
-            strength=resolution(waits.slots),
+            strength=resolution(waits.slots.samples),
             fault="backend" if starved else "",
         )
 

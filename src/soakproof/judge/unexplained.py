@@ -17,9 +17,8 @@ from soakproof.judge.lag import Lags
 from soakproof.judge.occupancy import Span, longest_free_ns, spans
 from soakproof.judge.series import near
 from soakproof.judge.slotwork import seeds_of
-from soakproof.judge.waiting import between
+from soakproof.judge.waiting import Looks
 from soakproof.records import Exchange, Sample
-from soakproof.samples import Readings
 
 ASLEEP_S = 60.0  # without a request: a server may have put its model to rest
 RELOAD_S = 15.0  # around a reading at which one of the server's processes had gone or was another
@@ -82,12 +81,12 @@ class Unexplained:
         if near(self._reloads, middle, half + RELOAD_S):
             return True
         known = {exchange.seed, *(s.request.seed for s in beside)}
-        looks = between(self._slots_seen, exchange.sent_ns, first_ns)
+        looks = self._slots_seen.between(exchange.sent_ns, first_ns)
         return any(_shows_others(look, known, len(beside)) for look in looks)
 
     def _until_seen(self, exchange: Exchange, first_ns: int) -> float:
         """Seconds until a slot was seen at work for it, or until its first token."""
-        looks = between(self._slots_seen, exchange.sent_ns, first_ns)
+        looks = self._slots_seen.between(exchange.sent_ns, first_ns)
         seen = next((look.t_ns for look in looks if exchange.seed in seeds_of(look)), first_ns)
         return (seen - exchange.sent_ns) / NS
 
@@ -101,8 +100,8 @@ class Unexplained:
         return Lags(self.evidence)
 
     @cached_property
-    def _slots_seen(self) -> Readings:
-        return self.evidence.source("slots").with_value()
+    def _slots_seen(self) -> Looks:
+        return Looks(self.evidence.source("slots").with_value())
 
     @cached_property
     def _reloads(self) -> list[float]:

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.slotwork import seeds_of
@@ -18,6 +16,24 @@ UNANSWERED = (Failure.STALL, Failure.FIRST_TOKEN_TIMEOUT, Failure.HEADERS_TIMEOU
 LOOKS = 3  # readings that a statement about a wait needs at the least
 
 
+class Looks:
+    """Readings of one source, each at hand: for who asks what was seen in the time of one request."""
+
+    def __init__(self, told: Readings) -> None:
+        self.t_ns: list[int] = told.t_ns.tolist()
+        self._told = told
+
+    @cached_property
+    def samples(self) -> list[Sample]:
+        """All of them."""
+        return list(self._told)
+
+    def between(self, from_ns: int, until_ns: int) -> list[Sample]:
+        """Those begun and completed within a time."""
+        first, last = bisect_left(self.t_ns, from_ns), bisect_left(self.t_ns, until_ns + 1)
+        return [s for s in self.samples[first:last] if s.t_ns - s.took_ns >= from_ns] if last > first else []
+
+
 @dataclass(frozen=True)
 class Waits:
     """A run's requests beside the readings of its slots and of its server's health."""
@@ -25,9 +41,17 @@ class Waits:
     evidence: Evidence
 
     @cached_property
-    def slots(self) -> Readings:
+    def slots(self) -> Looks:
         """Readings of the slots that have a value."""
-        return self.evidence.source("slots").with_value()
+        return Looks(self.evidence.source("slots").with_value())
+
+    @cached_property
+    def _health(self) -> Looks:
+        return Looks(self.evidence.source("health"))
+
+    @cached_property
+    def _all_slots(self) -> Looks:
+        return Looks(self.evidence.source("slots"))
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
@@ -43,7 +67,7 @@ class Waits:
         """When its wait ended: at its first token, else at its own end, else with the last reading."""
         if isinstance(request, Exchange):
             return request.done_ns if request.first_token_ns is None else request.first_token_ns
-        return int(self.slots.t_ns.max(initial=request.sent_ns))
+        return max(self.slots.t_ns, default=request.sent_ns)
 
     def seconds(self, request: Request) -> float:
         return (self.until(request) - request.sent_ns) / NS
@@ -52,14 +76,14 @@ class Waits:
         """Whether it waited more than ``idle`` seconds while every slot was free, as far as was seen."""
         if self.seconds(request) <= idle:
             return False
-        seen = between(self.slots, request.sent_ns + round(idle * NS / 4), self.until(request))
-        return len(seen) >= LOOKS and bool((seen.numbers("busy") == 0).all())
+        seen = self.slots.between(request.sent_ns + round(idle * NS / 4), self.until(request))
+        return len(seen) >= LOOKS and all(look.values.get("busy") == 0 for look in seen)
 
     def health(self, from_ns: int, until_ns: int) -> str:
         """What the server's health said in that time, in words."""
-        seen = between(self.evidence.source("health"), from_ns, until_ns)
-        well = sum(_is_well(seen))
-        if not len(seen):
+        seen = self._health.between(from_ns, until_ns)
+        well = sum(map(_is_well, seen))
+        if not seen:
             return "its health was not asked"
         return f"its health answered well in {well} of {len(seen)} readings"
 
@@ -68,13 +92,13 @@ class Waits:
         if exchange.failure not in UNANSWERED:
             return False
         from_ns = exchange.sent_ns if exchange.last_token_ns is None else exchange.last_token_ns
-        slots = between(self.evidence.source("slots"), from_ns, exchange.done_ns)
-        health = between(self.evidence.source("health"), from_ns, exchange.done_ns)
+        slots = self._all_slots.between(from_ns, exchange.done_ns)
+        health = self._health.between(from_ns, exchange.done_ns)
         return (
             len(slots) >= LOOKS
-            and set(slots.states()) == {"timeout"}
+            and {look.state for look in slots} == {"timeout"}
             and len(health) >= len(slots)  # it is asked as often at the least
-            and all(_is_well(health))
+            and all(map(_is_well, health))
         )
 
     def overtaken(self, request: Request) -> list[Exchange]:
@@ -96,7 +120,7 @@ class Waits:
     def _not_at_work(self, request: Request) -> Sequence[Sample]:
         """Readings from its sending to its start in which no slot works for it."""
         waiting: list[Sample] = []
-        for sample in between(self.slots, request.sent_ns, self.until(request)):
+        for sample in self.slots.between(request.sent_ns, self.until(request)):
             seeds = seeds_of(sample)
             if request.seed in seeds:
                 break
@@ -114,12 +138,5 @@ class Waits:
         return [e.sent_ns for e in self._answered]
 
 
-def between(told: Readings, from_ns: int, until_ns: int) -> Readings:
-    """Readings begun and completed within a time."""
-    first, last = np.searchsorted(told.t_ns, (from_ns, until_ns + 1))
-    near = told[int(first) : int(last)]
-    return near.take(near.t_ns - near.took_ns >= from_ns)
-
-
-def _is_well(health: Readings) -> list[bool]:
-    return [bool(has) and ok is True for has, ok in zip(health.has_value, health.told("ok"), strict=True)]
+def _is_well(look: Sample) -> bool:
+    return look.state == "value" and look.values.get("ok") is True
