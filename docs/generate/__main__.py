@@ -1,4 +1,5 @@
-"""Writes reference.md and failures.md from the code: `python docs/generate`; --check only tells differences.
+"""Writes reference.md, failures.md and verdict.schema.json from the code: `python docs/generate`; --check
+only tells differences.
 
 Names, types, defaults, units and most of the words come from the code: help texts, docstrings, and the
 comments beside a field. What the source does not say stands in words.py.
@@ -16,11 +17,14 @@ import evidence
 import failing
 import judging
 import plans
+import schema
 import watching
 
+from soakproof import report
 from soakproof.catalog import Catalog, bundled
 
 FOLDER = Path(__file__).parent.parent
+SCHEMA = "verdict.schema.json"
 
 
 def reference() -> Iterator[str]:
@@ -48,7 +52,12 @@ def reference() -> Iterator[str]:
         yield ""
 
 
-PAGES: Mapping[str, Callable[[], Iterator[str]]] = {"reference.md": reference, "failures.md": failing.page}
+PAGES: Mapping[Path, Callable[[], Iterator[str]]] = {
+    FOLDER / "reference.md": reference,
+    FOLDER / "failures.md": failing.page,
+    FOLDER / SCHEMA: schema.page,
+    Path(report.__file__).parent / SCHEMA: schema.page,  # in the package, for whoever has no docs
+}
 
 
 def text_of(page: Iterator[str]) -> str:
@@ -59,13 +68,13 @@ def text_of(page: Iterator[str]) -> str:
 
 def main(arguments: list[str]) -> int:
     differ = False
-    for name, page in PAGES.items():
-        path, text = FOLDER / name, text_of(page())
+    for path, page in PAGES.items():
+        text = text_of(page())
         if arguments != ["--check"]:
             path.write_text(text, encoding="utf-8", newline="\n")
             continue
         there = path.read_text(encoding="utf-8") if path.is_file() else ""
-        told = difflib.unified_diff(there.splitlines(True), text.splitlines(True), f"docs/{name}", "the code")
+        told = difflib.unified_diff(there.splitlines(True), text.splitlines(True), path.name, "the code")
         sys.stdout.writelines(told)
         differ = differ or there != text
     return int(differ)

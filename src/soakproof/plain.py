@@ -4,11 +4,13 @@ Such text is hostile: it may hold terminal escapes, direction overrides or a meg
 for one line of a terminal or a finding; the report room puts `visible` into Markdown, HTML, XML and figures.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
 _SERVERS = {"lemonade": "Lemonade", "llamacpp": "llama.cpp"}
 _KEPT = frozenset("\n\t")
+_COMMAND = re.compile(r"^(\s*):(?=:)|#(?=#\[)", re.MULTILINE)
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -20,6 +22,13 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c in _KEPT or unicodedata.category(c) not in _HIDDEN else _escape(c) for c in text)
+
+
+def commandless(text: str, escape: str = "\\x{:x}") -> str:
+    """Text in which no line is a command to GitHub's runner, ``::name::`` or ``##[name]``, which reads them
+    in all that a job prints. ``escape`` says how the document writes a character by its number.
+    """
+    return _COMMAND.sub(lambda m: f"{m[1] or ''}{escape.format(ord(m[0][-1]))}", text)
 
 
 def plain(text: object, limit: int = 200) -> str:

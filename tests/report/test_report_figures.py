@@ -22,7 +22,7 @@ from soakproof.report.figures.resources import resources
 from soakproof.report.figures.slots import activity
 
 SVG = "{http://www.w3.org/2000/svg}"
-NAMES = ["resources", "generation", "first-token", "activity"]
+NAMES = ["resources", "generation", "prompt", "first-token", "activity"]
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +115,10 @@ def test_marks_are_faults_restarts_guards_and_severe_incidents_once() -> None:
         kernel(at=1.5, severity="fatal", fault_class="ring_timeout", incident=7),
         kernel(at=5, severity="warn"), kernel("odd", at=6, severity="fail"),
     )  # fmt: skip
-    assert [(m.at, m.what, m.label) for m in marks(run)] == [
-        (1.0, "kernel", "ring_timeout"), (2.0, "fault", "fault started kill"),
-        (3.0, "restart", "restart backend"),
-        (4.0, "guard", "guard stop"), (6.0, "kernel", "odd"),
+    assert [(m.at, m.until, m.what, m.label) for m in marks(run)] == [
+        (1.0, 1.5, "kernel", "ring_timeout"), (2.0, 2.0, "fault", "fault started kill"),
+        (3.0, 3.0, "restart", "restart backend"),
+        (4.0, 4.0, "guard", "guard stop"), (6.0, 6.0, "kernel", "odd"),
     ]  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def test_no_home_no_configuration_and_no_warning_are_needed(tmp_path: Path) -> N
         cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     assert done.stderr == ""
-    assert done.stdout.count("</svg>") == 4
+    assert done.stdout.count("</svg>") == 5
     assert "#ff0000" not in done.stdout
 
 

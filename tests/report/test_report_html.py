@@ -137,11 +137,10 @@ def test_the_raw_outcome_comes_first_and_is_not_softened(page: str) -> None:
     places = [words.index(word, words.index("Soak of")) for word in order[:4]]
     assert places == sorted(places)
     places = [
-        page.index(f'<section id="{name}"') for name in ("raw", "overruled", "findings", "checks", "traffic")
+        page.index(f'<section id="{name}"')
+        for name in ("raw", "overruled", "findings", "baseline", "figures")
     ]
-    places += [
-        page.index(f'<section id="{name}"') for name in ("figures", "baseline", "identity", "evidence")
-    ]
+    places += [page.index(f'<section id="{name}"') for name in ("checks", "traffic", "identity", "evidence")]
     places += [page.index(f'<section id="{name}"') for name in ("versions", "not-proven")]
     assert places == sorted(places)
     assert all(word in words for word in order)
@@ -153,7 +152,7 @@ def test_it_is_small_offline_and_made_for_every_reader(page: str) -> None:
     assert "@media print" in page
     assert "@media (max-width: 40rem)" in page
     assert 'name="viewport"' in page
-    assert page.count('role="img"') == 4
+    assert page.count('role="img"') == 5
 
 
 def test_status_is_a_word_and_a_glyph_as_well_as_a_colour(page: str) -> None:
@@ -192,8 +191,7 @@ def test_a_narrow_screen_shows_outcomes_first_whole_figures_and_that_tables_go_o
         table = page.partition(f'aria-label="{label}"')[2].partition("</thead>")[0]
         assert re.search(r'<th scope="col" class="(\w+)"', table)[1] == "outcome"  # type: ignore[index]
     figures = page.partition('<section id="figures">')[2].partition("</section>")[0]
-    assert figures.count("<figure>") == 4
-    assert 'class="scroll"' not in figures
+    assert figures.count("<figure>") == 5
     assert "min-width: 44rem" not in page
     assert "var(--shade)" in page
 

@@ -30,7 +30,9 @@ def test_an_entry_holds_every_form_of_the_report(tmp_path: Path) -> None:
     assert entry == tmp_path / "verdicts" / "1-release"
     assert sorted(p.name for p in entry.iterdir()) == FILES
     figures = sorted(p.name for p in (entry / "figures").iterdir())
-    assert figures == ["activity.svg", "first-token.svg", "generation.svg", "resources.svg"]
+    assert figures == [
+        f"{name}.svg" for name in ("activity", "first-token", "generation", "prompt", "resources")
+    ]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["verdicts"]
 
 
@@ -63,7 +65,7 @@ def test_reports_are_not_made_again_through_a_link(tmp_path: Path) -> None:
     (entry / "figures").rmdir()
     (entry / "figures").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UsageError, match="is a link to"):
-        report.rewrite(entry, founding.verdict(), founding.run(), founding.baseline())
+        report.rewrite(entry, founding.verdict(), report.build(founding.verdict(), founding.run(), None))
     assert list((tmp_path / "elsewhere").iterdir()) == []
     entry.rename(tmp_path / "moved")
     entry.symlink_to(tmp_path / "moved")

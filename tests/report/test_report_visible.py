@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.plain import visible
+from soakproof.plain import commandless, visible
 from soakproof.report.visible import bounded, line, markdown, markdown_block, markdown_code
 
 PIECES = (
     "http://a.b", "www.a.b", "<script>", "![x](y)", "a|b", "`", "``", "\\", "**", "_a_", "@me", "me@x.org",
     "&amp;", "&#60;", "# h", "- a", "1. a", "$x$", "~~a~~", "\n", "    x", "***", "---", "[^1]", "<!--",
-    "-->", "\\|", "mailto:a@b.c", "\x1b[2J", "\u202e", "\ud800", " ", "word",
+    "-->", "\\|", "mailto:a@b.c", "::error::x", "##[error]", "#12", "GH-3",
+    "\x1b[2J", "\u202e", "\ud800", " ", "word",
 )  # fmt: skip
 hostile = st.one_of(st.text(max_size=60), st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
 
@@ -75,16 +76,28 @@ def test_markdown_code_shows_the_text_and_nothing_else(text: str) -> None:
         return
     page = parser.render(f"| h | i |\n|---|---|\n| {markdown_code(text, cell=True)} | z |\n")
     first, second = re.findall(r"<td>(.*?)</td>", page, re.DOTALL)
-    assert (html.unescape(first), second) == (f"<code>{line(text)}</code>", "z")
+    assert (html.unescape(first), second) == (f"<code>{commandless(line(text))}</code>", "z")
     block = parser.render(f"p\n\n{markdown_block(text)}\n\nq\n")
     match = re.fullmatch(r"<p>p</p>\n<pre><code[^>]*>(.*)</code></pre>\n<p>q</p>\n", block, re.DOTALL)
     assert match
-    assert html.unescape(match[1]).rstrip("\n") == visible(text).rstrip("\n")
+    assert html.unescape(match[1]).rstrip("\n") == commandless(visible(text)).rstrip("\n")
 
 
 def test_markdown_stays_readable_where_nothing_is_dangerous() -> None:
     told = "long_prose: 12.29 tokens/s (n 3), -0.2 % of >= 17; 45.64 GiB"
     assert markdown(told) == told
+
+
+@pytest.mark.parametrize("text", ["fixes #12", "closes GH-3", "resolves o/r#4", "@team"])
+def test_markdown_refers_to_no_issue_and_nobody(text: str) -> None:
+    assert not re.search(r"[#@](?=\w)|(?i:gh)-\d", markdown(text))
+
+
+@given(st.lists(st.sampled_from(("::", "##[", " ", "\n", "\t", "error", "]", ":", "#", "é")), max_size=12))
+def test_no_line_commands_githubs_runner(parts: list[str]) -> None:
+    """As its parser looks for them: `::` where a line begins, but for white space, and `##[` anywhere."""
+    told = commandless("".join(parts))
+    assert not any(row.lstrip().startswith("::") or "##[" in row for row in told.splitlines())
 
 
 @pytest.mark.parametrize("text", ["see http://x.test", "see www.x.test", "ask @team", "mail a@x.test"])

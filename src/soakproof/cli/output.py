@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from soakproof.errors import words
-from soakproof.plain import visible
+from soakproof.plain import commandless, visible
 from soakproof.tables import fitted
 
 lost: list[str] = []  # why something that was said could not be written
@@ -27,7 +27,12 @@ def say(text: str = "") -> None:
 
 
 def say_coloured(text: str) -> None:
-    """Print at once what has colours of our own, and in which its maker has left nothing else of that kind.
+    """Print at once what has colours of our own, and nothing else of that kind left in it."""
+    say_commands(_harmless(text))
+
+
+def say_commands(text: str) -> None:
+    """Print at once, as it is, a text in which nothing but commands of our own can be one.
 
     When nobody reads any more (``| head``), go on in silence to the command's own end; where it cannot be
     written, on a full disk, say so first.
@@ -47,7 +52,12 @@ def complain(text: str) -> None:
         return
     shown = (visible(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…") for line in text.split("\n"))
     with contextlib.suppress(OSError):
-        print("\n".join(shown), file=sys.stderr, flush=True)
+        print(_harmless("\n".join(shown)), file=sys.stderr, flush=True)
+
+
+def _harmless(text: str) -> str:
+    """In a job on GitHub: what somebody else wrote, and we repeat, is no command to its runner."""
+    return commandless(text) if os.environ.get("GITHUB_ACTIONS") else text
 
 
 def width() -> int:

@@ -3,14 +3,17 @@
 Loads no gevent, locust, httpx or trio.
 """
 
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 import orjson
 
-from soakproof.cli.options import all_option, runs_option
-from soakproof.cli.output import colour, say, say_coloured, width, working
+from soakproof.cli.options import all_option, filled, runs_option
+from soakproof.cli.output import colour, complain, say, say_coloured, width, working
 from soakproof.cli.reading import refuse_file, refuse_guard, sealed_run
 from soakproof.errors import EXIT_OK, UsageError
 from soakproof.judge.finding import Verdict
@@ -28,14 +31,42 @@ from soakproof.run import (
     verify_entry,
 )
 
+if TYPE_CHECKING:
+    from soakproof.report import Page
+
+FORMS = ("md", "html", "json", "junit", "svg", "png", "github")
+
 
 @click.command(short_help="Show a verdict, and make its reports again.")
 @click.argument("run", metavar="RUN")
 @click.option("--verdict", "number", type=int, metavar="N", help="Which of the run's verdicts; the newest.")
 @click.option("--again", is_flag=True, help="Make report.md, report.html, junit.xml and the figures again.")
+@click.option(
+    "--format",
+    "forms",
+    type=click.Choice(FORMS),
+    multiple=True,
+    help="Hand the report out in this form, and show no table.  [repeatable]",
+)
+@click.option(
+    "-o",
+    "--output",
+    "to",
+    metavar="FILE|DIR|-",
+    callback=filled,
+    help="Where --format writes: a new file, a folder, or - for standard output, which it is without this.",
+)
 @all_option
 @runs_option
-def report(run: str, number: int | None, again: bool, every: bool, runs: Path) -> int:
+def report(
+    run: str,
+    number: int | None,
+    again: bool,
+    forms: tuple[str, ...],
+    to: str | None,
+    every: bool,
+    runs: Path,
+) -> int:
     """Show a verdict of a run and where its reports are. Nothing is judged: the verdict stays what it is. One
     that is not as it was written is not shown.
 
@@ -45,21 +76,39 @@ def report(run: str, number: int | None, again: bool, every: bool, runs: Path) -
       soakproof report latest --all       each finding, also those that are PASS
       soakproof report latest --verdict 1
       soakproof report latest --again     after an update that draws better ones
+      soakproof report latest --format md -o notes.md
+      soakproof report latest --format png -o figures
+      soakproof report latest --format github
+
+    md is for the notes of a release: without pictures, which are to be attached. json keeps to a JSON
+    Schema; junit is red in a CI exactly when the verdict is not PASS. svg and png are the figures; without -o
+    they go into the verdict's own figures/, and under its seal. github adds the report to the summary of a
+    step in GitHub Actions (GITHUB_STEP_SUMMARY; printed where that is not set), and annotates the job.
     """
-    from soakproof.report import terminal_table
+    from soakproof.report import rewrite, terminal_table
 
     refuse_file(run)
     path = find(runs, run)
     refuse_guard(path, read_run(path), "RUN")
     entry = _entry(path, number)
     state = verify_entry(entry)
-    _refuse_edited(path, entry, state, again)
+    if to is not None and not forms:
+        raise UsageError("-o: there is nothing to write without --format", f"name one: {', '.join(FORMS)}")
+    _refuse_edited(path, entry, state, again or bool(forms))
+    tell = complain if forms else say
     if not state.sealed:
-        say(f"{entry.path} has no seal: nothing shows that it is as it was written")
+        tell(f"{entry.path} has no seal: nothing shows that it is as it was written")
     verdict = read_verdict(entry)
+    page = cache(partial(_page, runs, path, verdict, tell))
     if again:
         with working("making the reports again"):
-            _make_again(runs, path, entry, verdict)
+            rewrite(entry.path, verdict, page())
+    if forms:
+        from soakproof.cli.forms import hand_out
+
+        with working("making the report"):
+            hand_out(list(dict.fromkeys(forms)), to, entry.path, verdict, page)
+        return EXIT_OK
     say_coloured(terminal_table(verdict, width=width(), colour=colour(), every=every))
     for file in sorted(p for p in entry.path.rglob("*") if p.is_file() and p.name != SEAL):
         say(f"  {file}")
@@ -91,28 +140,42 @@ def read_verdict(entry: VerdictFolder) -> Verdict:
     """The verdict in its folder. Raises UsageError for a file that is none."""
     path = entry.path / VERDICT
     try:
-        return msgspec.convert(orjson.loads(path.read_bytes()), Verdict)
+        document = orjson.loads(path.read_bytes())
+        _refuse_newer(path, document)
+        return msgspec.convert(document, Verdict)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{path} is not a verdict: {error}", "judge the run again") from error
 
 
-def _make_again(runs: Path, path: Path, entry: VerdictFolder, verdict: Verdict) -> None:
+def _refuse_newer(path: Path, document: object) -> None:
+    """The document of a later version may mean something else by the same names."""
+    from soakproof.report.document import FORMAT
+
+    found = document.get("format", FORMAT) if isinstance(document, dict) else FORMAT
+    if isinstance(found, int) and found > FORMAT:
+        raise UsageError(
+            f"{path} has format {found}; this version reads up to {FORMAT}", "update soakproof, and try again"
+        )
+
+
+def _page(runs: Path, path: Path, verdict: Verdict, tell: Callable[[str], None]) -> "Page":
+    """What the reports show, from the sealed evidence of the run and of its baseline."""
     from soakproof.judgement import evidence_of
-    from soakproof.report import rewrite
+    from soakproof.report import build
 
     evidence = evidence_of(sealed_run(path.parent, str(path)))
-    before = _baseline(runs, path, verdict)
-    rewrite(entry.path, verdict, evidence, evidence_of(before) if before else None)
+    before = _baseline(runs, path, verdict, tell)
+    return build(verdict, evidence, evidence_of(before) if before else None)
 
 
-def _baseline(runs: Path, path: Path, verdict: Verdict) -> Loaded | None:
+def _baseline(runs: Path, path: Path, verdict: Verdict, tell: Callable[[str], None]) -> Loaded | None:
     """The baseline, from beside the run or from ``runs``; without it the reports say less, and we say so."""
     if verdict.baseline is None:
         return None
     for folder in dict.fromkeys((path.parent, runs)):
         if (folder / verdict.baseline).is_dir():
             return sealed_run(folder, str(folder / verdict.baseline), "the verdict's baseline")
-    say(f"the baseline {verdict.baseline} is not here: its figures are left out")
+    tell(f"the baseline {verdict.baseline} is not here: its figures are left out")
     return None

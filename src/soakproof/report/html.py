@@ -6,7 +6,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from soakproof.plain import listed, visible
+from soakproof.plain import commandless, listed, visible
 from soakproof.report.page import Page
 from soakproof.report.verdicts import exchanges, figure_row, is_plain, meta
 from soakproof.report.visible import bounded
@@ -66,4 +66,4 @@ def _drawn(svg: str) -> Markup:
 
 def to_html(page: Page) -> str:
     """The whole page as one file."""
-    return _environment().get_template("report.html.j2").render(page=page)
+    return commandless(_environment().get_template("report.html.j2").render(page=page), "&#{};")

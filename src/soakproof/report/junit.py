@@ -1,44 +1,79 @@
 """A verdict as JUnit XML, for a CI: red there exactly when the verdict is not PASS. No I/O.
 
-FAIL is a failure; ERROR and INCONCLUSIVE are errors, since a skipped test looks green to a CI. A failure that
-decides nothing (overruled, or not critical) is skipped and says so: it stays in sight and gates nothing.
+Suites ``raw.*`` are the run's own outcome, suites ``adjudicated.*`` what the policy made of it. FAIL is a
+failure; ERROR and INCONCLUSIVE are errors, since a skipped test looks green to a CI. A failure that decides
+nothing (a raw one under a verdict of PASS, one that is overruled or not critical) is skipped and says so: it
+stays in sight and gates nothing. Each result stands in the message and in the text: Jenkins and GitHub's
+actions show the one, GitLab the other.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree import ElementTree
 
 from soakproof.judge.finding import Finding, Outcome, Verdict
-from soakproof.judge.rawfindings import outcome_of, thresholds
+from soakproof.judge.rawfindings import failed_beside, outcome_of, thresholds
+from soakproof.plain import commandless
 from soakproof.report.quantity import quantity
+from soakproof.report.raw import raw_section
 from soakproof.report.verdicts import figure_row, groups, is_plain, meta, sentence
 from soakproof.report.visible import line
 
-RAW_SUITE, VERDICT_SUITE = "raw thresholds", "verdict"
+RAW, ADJUDICATED = "raw", "adjudicated"
 _TAGS = {Outcome.FAIL: "failure", Outcome.ERROR: "error", Outcome.INCONCLUSIVE: "error"}
+_RAW_OUTCOMES = {"clean": Outcome.PASS, "failed": Outcome.FAIL, "error": Outcome.ERROR}
+_UNWEIGHED, _AGAIN = "the verdict is PASS", " (no. "
 _COUNTED = ("failure", "error", "skipped")
 
 
 def render_junit(verdict: Verdict) -> str:
-    """junit.xml: a suite of the raw thresholds, one of each adjudicator, and one of the verdict itself."""
+    """junit.xml: suites of the raw outcome, of each adjudicator, and of the verdict itself."""
     root = ElementTree.Element("testsuites", {"name": f"soakproof {line(verdict.run)}"})
-    overruled = {r.threshold: r for r in verdict.reconsidered if r.applied}
-    suite = _suite(root, RAW_SUITE, verdict)
-    for threshold in thresholds(verdict.raw):
-        name = str(threshold.get("name"))
-        entry = overruled.get(name)
-        why = f"overruled by {entry.who} until {entry.expires}: {entry.reason}" if entry else ""
-        _raw_case(suite, name, threshold, why)
+    for name, cases in _raw_suites(verdict):
+        suite = _suite(root, f"{RAW}.{name}", verdict)
+        for case, outcome, told, overruled in cases:
+            no_weight = overruled or (_UNWEIGHED if verdict.outcome is Outcome.PASS else "")
+            _result(_named(suite, case), outcome, told, no_weight)
     for group in groups(verdict.findings):
-        suite = _suite(root, group.adjudicator, verdict)
+        suite = _suite(root, f"{ADJUDICATED}.{group.adjudicator}", verdict)
         for finding in group.findings:
             _case(suite, finding)
-    _result(
-        _named(_suite(root, VERDICT_SUITE, verdict), verdict.policy), verdict.outcome, sentence(verdict), ""
-    )
+    suite = _suite(root, f"{ADJUDICATED}.verdict", verdict)
+    _result(_named(suite, verdict.policy), verdict.outcome, sentence(verdict), "")
     _count(root)
     ElementTree.indent(root)
-    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+    text = f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+    return commandless(text, "&#{};")
+
+
+_RawCase = tuple[str, Outcome, str, str]  # name, outcome, what is told of it, what overruled it
+
+
+def _raw_suites(verdict: Verdict) -> Iterator[tuple[str, list[_RawCase]]]:
+    """The run's own outcome, its thresholds, and whatever else failed in it."""
+    raw = verdict.raw or {}
+    outcome = _RAW_OUTCOMES.get(str(raw.get("outcome")), Outcome.INCONCLUSIVE)
+    whole = raw_section(verdict)
+    yield "outcome", [("run", outcome, f"{whole.outcome}: {whole.sentence}", "")]
+    overruled = {
+        r.threshold: f"overruled by {r.who} until {r.expires}: {r.reason}"
+        for r in verdict.reconsidered
+        if r.applied
+    }
+    judged = [_raw_case(threshold, overruled) for threshold in thresholds(raw)]
+    if judged:
+        yield "thresholds", judged
+    failed = [(told, Outcome.FAIL, told, "") for told in failed_beside(raw)]
+    if failed:
+        yield "failures", failed
+
+
+def _raw_case(threshold: Mapping[str, Any], overruled: Mapping[str, str]) -> _RawCase:
+    name = str(threshold.get("name"))
+    observed = quantity(threshold.get("observed"), str(threshold.get("unit") or ""))
+    told = f"{threshold.get('that')}: observed {observed}, n {threshold.get('n')}"
+    reason = str(threshold.get("reason") or "")
+    return name, outcome_of(threshold), f"{told}; {reason}" if reason else told, overruled.get(name, "")
 
 
 def _suite(root: ElementTree.Element, name: str, verdict: Verdict) -> ElementTree.Element:
@@ -50,15 +85,12 @@ def _suite(root: ElementTree.Element, name: str, verdict: Verdict) -> ElementTre
 
 
 def _named(suite: ElementTree.Element, name: str) -> ElementTree.Element:
-    where = {"classname": f"soakproof.{suite.get('name', '')}", "name": line(name), "time": "0"}
+    """A case; where its suite has one of that name a number tells them apart, else a CI keeps but one."""
+    shown = line(name)
+    there = sum(case.get("name", "").partition(_AGAIN)[0] == shown for case in suite)
+    told = f"{shown}{_AGAIN}{there + 1})" if there else shown
+    where = {"classname": f"soakproof.{suite.get('name', '')}", "name": told, "time": "0"}
     return ElementTree.SubElement(suite, "testcase", where)
-
-
-def _raw_case(suite: ElementTree.Element, name: str, threshold: Mapping[str, Any], overruled: str) -> None:
-    observed = quantity(threshold.get("observed"), str(threshold.get("unit") or ""))
-    told = f"{threshold.get('that')}: observed {observed}, n {threshold.get('n')}"
-    reason = str(threshold.get("reason") or "")
-    _result(_named(suite, name), outcome_of(threshold), f"{told}; {reason}" if reason else told, overruled)
 
 
 def _case(suite: ElementTree.Element, finding: Finding) -> None:
@@ -81,7 +113,7 @@ def _result(case: ElementTree.Element, outcome: Outcome, told: str, no_weight: s
         return
     message = line(f"{outcome}, but {no_weight}: {told}" if no_weight else f"{outcome}: {told}")
     tag = "skipped" if no_weight else _TAGS[outcome]
-    ElementTree.SubElement(case, tag, {"message": message, "type": outcome.lower()})
+    ElementTree.SubElement(case, tag, {"message": message, "type": outcome.lower()}).text = message
 
 
 def _count(root: ElementTree.Element) -> None:

@@ -2,21 +2,26 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from tabulate import tabulate
+
 from soakproof.judge.finding import Finding, Reconsidered
 from soakproof.judge.telling import counted
-from soakproof.report.page import Excerpt, Group, Page, RawFailures, Style, Table
+from soakproof.report.page import Drawing, Excerpt, Group, Page, RawFailures, Style, Table
 from soakproof.report.verdicts import exchanges, figure_row, is_plain, meta
 from soakproof.report.visible import markdown, markdown_block, markdown_code
 
+_WIDE = 60  # characters of a cell, up to which columns are filled up with spaces
 _FIGURE_HEADS = ("Figure", "Value", "n", "Baseline", "Note")
 
 
-def to_markdown(page: Page) -> str:
-    """The whole page, the raw outcome first. Figures are links to figures/<name>.svg beside the report."""
-    return "\n".join(_lines(page)).rstrip("\n") + "\n"
+def to_markdown(page: Page, figures: str = "svg") -> str:
+    """The whole page, the raw outcome first. ``figures`` is the ending of the files figures/<name>.<ending>
+    beside the report, which shows them; without it only what they tell in numbers is there, as for a release.
+    """
+    return "\n".join(_lines(page, figures)).rstrip("\n") + "\n"
 
 
-def _lines(page: Page) -> Iterator[str]:
+def _lines(page: Page, figures: str) -> Iterator[str]:
     yield from (f"# Soak of {markdown(page.run)}", "")
     yield f"**Raw outcome: {markdown(page.raw.outcome)}** · **Verdict: {page.verdict}**"
     yield from _basis(page)
@@ -27,16 +32,17 @@ def _lines(page: Page) -> Iterator[str]:
     yield from ("", "## Findings")
     for group in page.groups:
         yield from _group(group)
+    yield from ("", f"## Against the baseline{f' {markdown(page.baseline)}' if page.baseline else ''}")
+    yield from ("", "### What changed", "", *_table(page.changed))
+    yield from ("", "### Medians side by side", "", *_table(page.compared))
+    yield from ("", "## Figures" if figures else "## Resource trace")
+    for drawing in page.drawings:
+        if figures or drawing.table is not None:
+            yield from _drawing(drawing, figures)
     yield from _section("Checks", page.checks)
     yield from _excerpts(page.excerpts)
     yield from (("", markdown(page.excerpts_left_out)) if page.excerpts_left_out else ())
     yield from _section("Traffic", page.traffic)
-    yield from ("", "## Figures")
-    for drawing in page.drawings:
-        alt = markdown(drawing.title)
-        yield from ("", f"![{alt}](figures/{drawing.name}.svg)", "", f"*{alt}.* {markdown(drawing.caption)}")
-    yield from ("", f"## Against the baseline{f' {markdown(page.baseline)}' if page.baseline else ''}")
-    yield from ("", *_table(page.changed), "", *_table(page.compared))
     yield from ("", "## What was tested")
     for title, table in page.identity:
         yield from ("", f"### {title}", "", *_table(table))
@@ -46,6 +52,16 @@ def _lines(page: Page) -> Iterator[str]:
     yield from _section("Versions", page.versions)
     yield from ("", "## What this run does not prove", "")
     yield from (f"- {markdown(told)}" for told in page.not_proven or ("Nothing was said of it.",))
+
+
+def _drawing(drawing: Drawing, figures: str) -> Iterator[str]:
+    title = markdown(drawing.title)
+    yield from ("", f"### {title}")
+    if figures:
+        yield from ("", f"![{title}](figures/{drawing.name}.{figures})")
+    yield from ("", markdown(drawing.caption))
+    if drawing.table is not None and drawing.table.rows:
+        yield from ("", *_table(drawing.table))
 
 
 def _basis(page: Page) -> Iterator[str]:
@@ -146,14 +162,16 @@ def _table(table: Table) -> Iterator[str]:
 def _rows(
     heads: Sequence[str], styles: Sequence[Style | str], rows: Iterable[Sequence[str]]
 ) -> Iterator[str]:
-    yield _row(heads)
-    yield _row(["---:" if style == "number" else "---" for style in styles])
-    for row in rows:
-        yield _row([_cell(text, style) for text, style in zip(row, styles, strict=True)])
+    cells = [[_cell(text, style) for text, style in zip(row, styles, strict=True)] for row in rows]
+    sides = [_side(style, column) for style, column in zip(styles, zip(*cells, strict=True), strict=True)]
+    yield tabulate(cells, heads, tablefmt="pipe", colalign=sides, disable_numparse=True)
 
 
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _side(style: str, column: Sequence[str]) -> str | None:
+    """How a column is set; one with long texts is not, which spares the others that many spaces."""
+    if style == "number":
+        return "right"
+    return "left" if max(map(len, column)) <= _WIDE else None
 
 
 def _cell(text: str, style: str) -> str:

@@ -4,6 +4,7 @@ Texts here are as they were recorded, hostile ones included; each renderer neutr
 """
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -92,12 +93,14 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure: ``svg`` is a whole document, safe to stand inside a page."""
+    """A figure: ``svg`` is a whole document, safe to stand inside a page; ``table`` tells it in numbers."""
 
     name: str
     title: str
     caption: str
     svg: str
+    png: Callable[[], bytes]  # drawn when it is called: it takes as long as the SVG does
+    table: Table | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,11 +6,12 @@ sequences, bidi overrides, markup. `plain.visible` comes first everywhere; what 
 
 import re
 
-from soakproof.plain import visible
+from soakproof.plain import commandless, visible
 
 _MARKUP = re.compile(r"[\\`*\[\]<&|~$]|(?<![^\W_])_|_(?![^\W_])")
 _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 _BLOCK_START = re.compile(r"^(?:[#+=>-](?!\d)|\d{1,9}(?=[.)](?:\s|$)))")
+_REFERENCE = re.compile(r"#(?=\d)|\b(?i:gh)(?=-\d)")
 _LINK = re.compile(r":(?=//)|(?i:(?<=www)\.)|(?i:(?<=mailto):)|(?i:(?<=xmpp):)")
 
 
@@ -30,16 +31,19 @@ def bounded(text: str, head: int = 240, tail: int = 120) -> str:
 
 
 def markdown(text: str) -> str:
-    """One line of Markdown that shows the text as it is: no markup, link, image, mention or table cell."""
+    """One line of Markdown that shows the text as it is: no markup, link, image, table cell, mention, or
+    reference to an issue, whatever word stands before it.
+    """
     escaped = _MARKUP.sub(lambda m: _ENTITIES.get(m[0], f"\\{m[0]}"), line(text))
     escaped = _LINK.sub(lambda m: f"\\{m[0]}", escaped)
     escaped = _BLOCK_START.sub(lambda m: f"{m[0]}\\" if m[0].isdigit() else f"\\{m[0]}", escaped)
-    return escaped.replace("@", "@<!-- -->")
+    escaped = _REFERENCE.sub(lambda m: f"{m[0]}<!-- -->", escaped)
+    return commandless(escaped.replace("@", "@<!-- -->"), "&#{};")
 
 
 def markdown_code(text: str, *, cell: bool = False) -> str:
     """A code span that shows the text as it is; ``cell`` for one inside a table."""
-    shown = line(text)
+    shown = commandless(line(text))
     if not shown:
         return ""
     fence = "`" * (_longest_run(shown) + 1)
@@ -49,7 +53,7 @@ def markdown_code(text: str, *, cell: bool = False) -> str:
 
 def markdown_block(text: str) -> str:
     """A fenced block that shows the text as it is, line breaks included."""
-    shown = visible(text)
+    shown = commandless(visible(text))
     fence = "`" * max(3, _longest_run(shown) + 1)
     return f"{fence}text\n{shown}\n{fence}"
 

@@ -1,6 +1,5 @@
 """The figure of a comparison: every value, the medians, and the intervals, as shares of the first arm."""
 
-import io
 import math
 from statistics import median
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from soakproof.judge.comparing.comparison import Comparison
 from soakproof.judge.comparing.rows import Row
 from soakproof.judge.statistics import thinned
 from soakproof.report.figures import style
-from soakproof.report.figures.svg import empty, finish
+from soakproof.report.figures.drawn import drawn, undrawn
 from soakproof.report.visible import line
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def draw(comparison: Comparison) -> tuple[str, bytes | None]:
         if row.judged.change is not None:
             metrics.setdefault(row.metric, []).append(row)
     if not metrics:
-        return empty(NAME, TITLE, "nothing could be compared"), None
+        return undrawn(NAME, TITLE, "nothing could be compared").svg, None
     left_out = sum(max(0, len(rows) - _MOST_ROWS) for rows in metrics.values())
     caption = _CAPTION + (f" {left_out} rows are left out for want of room." if left_out else "")
     with style.theme():
@@ -43,9 +42,8 @@ def draw(comparison: Comparison) -> tuple[str, bytes | None]:
         for ax, (metric, rows) in zip(axes, metrics.items(), strict=True):
             _panel(ax, metric, rows[:_MOST_ROWS], comparison.request.margin)
         _share_axis(axes[-1], line(comparison.arms[0].name, 40))
-        png = io.BytesIO()
-        made.savefig(png, format="png", dpi=144, metadata={"Software": None})
-        return finish(made, NAME, TITLE, caption), png.getvalue()
+        drawing = drawn(made, NAME, TITLE, caption)
+    return drawing.svg, drawing.png()
 
 
 def _panel(ax: "Axes", metric: str, rows: list[Row], margin: float) -> None:

@@ -2,9 +2,10 @@
 
 from soakproof.judge.evidence import Evidence
 from soakproof.report.bounds import NO_BOUNDS, MemoryBounds
-from soakproof.report.figures.rates import first_token, generation
+from soakproof.report.figures.rates import generation, prompt
 from soakproof.report.figures.resources import resources
 from soakproof.report.figures.slots import activity
+from soakproof.report.figures.waits import first_token
 from soakproof.report.page import Drawing
 
 
@@ -15,6 +16,7 @@ def drawings(
     return (
         resources(evidence, bounds),
         generation(evidence, baseline),
+        prompt(evidence, baseline),
         first_token(evidence, baseline),
         activity(evidence),
     )

@@ -1,4 +1,4 @@
-"""Figure 4: what was under way: slots, requests in flight, iterations, and what happened to the run."""
+"""Figure: what was under way: slots, requests in flight, iterations, and what happened to the run."""
 
 from typing import TYPE_CHECKING
 
@@ -7,9 +7,10 @@ from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import reading
 from soakproof.metrics import number
 from soakproof.report.figures import style
-from soakproof.report.figures.marks import MOST, Mark, marks, run_end, told
+from soakproof.report.figures.bands import draw_bands
+from soakproof.report.figures.drawn import drawn, undrawn
+from soakproof.report.figures.marks import Mark, marks, run_end, told
 from soakproof.report.figures.series import Series, in_flight, merged, missing_spans, of_samples, thinned
-from soakproof.report.figures.svg import empty, finish
 from soakproof.report.page import Drawing
 from soakproof.report.traffic import kinds
 from soakproof.report.visible import line
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 NAME, TITLE = "activity", "Slots, requests in flight and iterations"
 _MOST_KINDS = 12
 _NEAR = 1 / 1500  # of the run: nearer bands touch each other on any screen
-_MARKERS = {"fault": "D", "kernel": "X", "restart": "v", "guard": "s"}
 
 
 def activity(evidence: Evidence) -> Drawing:
@@ -28,8 +28,7 @@ def activity(evidence: Evidence) -> Drawing:
     end = run_end(evidence)
     requests = in_flight(_spans(evidence, end))
     if not requests:
-        why = "no request was sent"
-        return Drawing(NAME, TITLE, f"Not measured: {why}.", empty(NAME, TITLE, why))
+        return undrawn(NAME, TITLE, "no request was sent")
     busy = of_samples(evidence.source("slots"), reading("busy"))
     happened = marks(evidence)
     lanes = [k for k in kinds(evidence) if any(i.scenario == k for i in evidence.iterations)]
@@ -38,10 +37,9 @@ def activity(evidence: Evidence) -> Drawing:
         made, axes = style.figure([1.5, 0.35 + 0.26 * max(len(lanes[:_MOST_KINDS]), 1)])
         _draw_counts(axes[0], requests, busy, evidence)
         _draw_lanes(axes[1], evidence, lanes[:_MOST_KINDS], end)
-        for ax in axes:
-            _draw_marks(ax, happened, named=ax is axes[0])
+        draw_bands(axes, happened, end)
         style.time_axis(axes[-1], end)
-        return Drawing(NAME, TITLE, caption, finish(made, NAME, TITLE, caption))
+        return drawn(made, NAME, TITLE, caption)
 
 
 def _spans(evidence: Evidence, end: float) -> list[tuple[float, float]]:
@@ -81,19 +79,6 @@ def _draw_lanes(ax: "Axes", evidence: Evidence, lanes: list[str], end: float) ->
     ax.set_ylim(max(len(lanes), 1) - 0.4, -0.6)
     ax.tick_params(axis="y", labelcolor=style.INK)
     ax.grid(False)
-
-
-def _draw_marks(ax: "Axes", happened: list[Mark], *, named: bool) -> None:
-    seen: set[str] = set()
-    for mark in happened[:MOST]:
-        ax.axvline(mark.at, color=style.LIMIT, linewidth=0.8, alpha=0.8)
-        if named:
-            label = "" if mark.what in seen else mark.what
-            top = ax.get_ylim()[1] * 0.97
-            ax.plot([mark.at], [top], _MARKERS[mark.what], color=style.LIMIT, markersize=5, label=label)
-            seen.add(mark.what)
-    if named and seen:
-        style.legend(ax)
 
 
 def _caption(evidence: Evidence, busy: Series, happened: list[Mark], lanes: list[str]) -> str:

@@ -4,13 +4,12 @@ reference to anything outside. Pure text.
 
 import io
 import re
-from textwrap import wrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from soakproof.plain import visible
 from soakproof.report.figures.style import MUTED, PALETTE, WIDTH
-from soakproof.report.visible import line
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +20,7 @@ _ROLES = {light: role for role, (light, _) in PALETTE.items()}
 _FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
-def finish(made: "Figure", name: str, title: str, description: str) -> str:
+def svg_of(made: "Figure", name: str, title: str, description: str) -> str:
     """The figure as an SVG document whose ids begin with ``name``."""
     buffer = io.BytesIO()
     made.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -29,18 +28,17 @@ def finish(made: "Figure", name: str, title: str, description: str) -> str:
     return _dressed(root, name, title, description)
 
 
-def empty(name: str, title: str, why: str) -> str:
-    """A figure that says "not measured" and why."""
-    told = ["Not measured", *wrap(line(why, 400), 100)]
-    root = ElementTree.Element(f"{{{_SVG}}}svg", {"viewBox": f"0 0 {WIDTH * 72:.0f} {24 + 15 * len(told)}"})
-    for row, said in enumerate(told):
+def svg_of_words(name: str, title: str, words: Sequence[str]) -> str:
+    """A document of lines of text in place of a figure."""
+    root = ElementTree.Element(f"{{{_SVG}}}svg", {"viewBox": f"0 0 {WIDTH * 72:.0f} {24 + 15 * len(words)}"})
+    for row, said in enumerate(words):
         place = {
             "x": "14",
             "y": str(26 + 15 * row),
             "style": f"fill: {MUTED}; font-size: 10px; font-family: x",
         }
         ElementTree.SubElement(root, f"{{{_SVG}}}text", place).text = said
-    return _dressed(root, name, title, f"Not measured: {why}")
+    return _dressed(root, name, title, " ".join(words))
 
 
 def _dressed(root: ElementTree.Element, name: str, title: str, description: str) -> str:
