@@ -12,8 +12,9 @@ SCRIPT = "<script>alert(1)</script>"
 IMAGE = "![x](http://evil.test/x.png) [y](javascript:alert(2)) <img src=http://evil.test/y onerror=alert(3)>"
 TERMINAL = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\u2066\x00\x9b31m"
 TABLE = "a | b \\| c `tick` ``` **bold** # head\n| new | row |\n- item"
+GITHUB = "@team fixes #12, closes GH-3 ::error::x ##[error]y\n::stop-commands::t\n"
 NOT_XML = "\x00\x08\x0b\ufffe\uffff\ud800"
-ALL = f"{SCRIPT} {IMAGE} {TERMINAL} {TABLE} {NOT_XML} ]]> &amp; \" ' {{{{ 7*7 }}}} $x^2$"
+ALL = f"{SCRIPT} {IMAGE} {TERMINAL} {TABLE} {GITHUB} {NOT_XML} ]]> &amp; \" ' {{{{ 7*7 }}}} $x^2$"
 KIND = f"kind {SCRIPT} $\\frac{{1}}{{2}}$ 中文"
 
 

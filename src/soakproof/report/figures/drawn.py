@@ -25,7 +25,7 @@ def drawn(made: "Figure", name: str, title: str, caption: str, table: Table | No
 
 def undrawn(name: str, title: str, why: str, caption: str = "", table: Table | None = None) -> Drawing:
     """ "Not measured" and why, in place of a figure."""
-    words = ["Not measured", *wrap(line(why, 400), 100)]
+    words = ["Not measured", *wrap(line(why, 400), 70)]
     svg = svg_of_words(name, title, words)
     return Drawing(
         name, title, caption or f"Not measured: {why}.", svg, partial(_png_of_words, title, words), table

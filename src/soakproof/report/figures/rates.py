@@ -67,7 +67,6 @@ def _draw(ax: "Axes", kind: str, line: Series, baseline: float | None) -> None:
     ax.set_title(
         f"{one_line(kind, 40)}: median {number(float(np.median(line.known)))} tokens/s, n {line.known.size:,}"
     )
-    ax.set_ylabel("tokens/s")
     points = thinned(line, MOST_POINTS // 3)
     ax.plot(points.times, points.values, "o", color=style.LINE, markersize=3.2, alpha=0.55, markeredgewidth=0)
     windows = window_medians(line, min(20, line.times.size // _A_WINDOW))

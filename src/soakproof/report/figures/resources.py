@@ -41,8 +41,7 @@ def resources(evidence: Evidence, bounds: MemoryBounds) -> Drawing:
 
 
 def _draw(ax: "Axes", panel: Held) -> None:
-    ax.set_title(panel.title)
-    ax.set_ylabel("GiB")
+    ax.set_title(f"{panel.title}, GiB")
     shown = panel.lines[:_MOST_LINES]
     for (name, line), colour in zip(shown, _COLOURS, strict=False):
         points = thinned(line)

@@ -124,10 +124,11 @@ def note(axes: "Axes", height: float, text: str, colour: str) -> None:
 
 
 def legend(axes: "Axes") -> None:
-    """Names of the lines, above the panel at its right."""
+    """Names of the lines, above the panel at its right, apart: a narrow screen shows them larger."""
     axes.legend(
-        loc="lower right", bbox_to_anchor=(1, 0.98), ncols=6, frameon=False, fontsize=8, borderaxespad=0
-    )
+        loc="lower right", bbox_to_anchor=(0.95, 0.98), ncols=6, frameon=False, fontsize=8, borderaxespad=0,
+        columnspacing=5,
+    )  # fmt: skip
 
 
 def headroom(axes: "Axes") -> None:

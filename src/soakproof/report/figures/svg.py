@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from soakproof.plain import visible
+from soakproof.plain import commandless, visible
 from soakproof.report.figures.style import MUTED, PALETTE, WIDTH
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _dressed(root: ElementTree.Element, name: str, title: str, description: str)
     style.text = _dark()
     root.insert(2, style)
     ElementTree.register_namespace("", _SVG)
-    return ElementTree.tostring(root, encoding="unicode") + "\n"
+    return commandless(ElementTree.tostring(root, encoding="unicode") + "\n", "&#{};")
 
 
 def _rewrite(element: ElementTree.Element, name: str) -> None:
