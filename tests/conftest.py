@@ -25,7 +25,9 @@ TOGETHER = {
     "test_docs_followed.py",
     "test_founding.py",
     "test_guard_launching.py",
+    "test_report_browser.py",
     "test_report_figures.py",
+    "test_report_hostile.py",
     "test_report_html.py",
     "test_wheel.py",
 }
