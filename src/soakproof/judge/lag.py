@@ -1,5 +1,7 @@
 """How late the tester's own event loop was: time that no server is to blame for. Pure; no I/O."""
 
+from bisect import bisect_right
+
 import numpy as np
 
 from soakproof.clock import NS
@@ -18,19 +20,18 @@ class Lag:
     """One tester's lag: each reading is of the second before it."""
 
     def __init__(self, told: Readings) -> None:
-        self._lags = lags_s(told)
-        self._ends = told.t_ns
-        self._starts = told.t_ns - ((1 + self._lags) * NS).astype(np.int64)
-        self._longest_ns = int((1 + self._lags.max(initial=0.0)) * NS)
+        self._lags: list[float] = lags_s(told).tolist()
+        self._ends: list[int] = told.t_ns.tolist()
 
     def between(self, from_ns: int, until_ns: int) -> float:
         """Seconds of lag that may lie in a time."""
-        first = int(np.searchsorted(self._ends, from_ns, side="right"))
-        last = int(np.searchsorted(self._ends, until_ns + self._longest_ns))
-        if first == last:
-            return 0.0
-        begun = self._starts[first:last] < until_ns
-        return float(self._lags[first:last][np.logical_and.accumulate(begun)].sum())
+        total = 0.0
+        for place in range(bisect_right(self._ends, from_ns), len(self._ends)):
+            lag = self._lags[place]
+            if self._ends[place] - (1 + lag) * NS >= until_ns:
+                break
+            total += lag
+        return total
 
 
 class Lags:
