@@ -4,11 +4,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import judging
-
 from soakproof.raw import raw_result
 from soakproof.records import Event, Record
 from soakproof.run import Run
+from soakproof.testing import evidence as judging
 
 RAW: dict[str, Any] = {
     "outcome": "clean",

@@ -6,18 +6,22 @@ It writes nothing; no byte of evidence is touched.
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 from soakproof import __version__
 from soakproof.catalog import Catalog
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.judge import Evidence
-from soakproof.judge.finding import Verdict
+from soakproof.judge.baseline import set_beside
+from soakproof.judge.finding import Finding, Verdict
 from soakproof.judge.identity import same_run
-from soakproof.judge.judging import judge
+from soakproof.judge.judging import judge, run_safely
 from soakproof.judge.rules import Policy
 from soakproof.plain import plain
 from soakproof.policy import load_policy
 from soakproof.run import Loaded, runs_option
+from soakproof.settings import build
 
 
 def evidence_of(loaded: Loaded) -> Evidence:
@@ -86,3 +90,18 @@ def _threshold_names(evidence: Evidence) -> set[str]:
         source = []
     there = [*judged, *(source if isinstance(source, list) else ())]
     return {plain(t["name"], 100) for t in there if isinstance(t, Mapping) and "name" in t}
+
+
+def try_adjudicator(
+    run: Loaded, baseline: Loaded | None, file: str, options: Mapping[str, Any], catalog: Catalog
+) -> tuple[Finding, ...]:
+    """One adjudicator's findings on a run, as it would have them in a verdict; options as a policy has them.
+
+    A baseline that is not comparable is withheld, and a finding says so. Raises UsageError for an adjudicator
+    that cannot be loaded, and for options that it does not have.
+    """
+    made = build(catalog.adjudicator(file), options, "--set")
+    evidence = evidence_of(run)
+    nothing = Policy(name="", rules={})
+    _, usable, about = set_beside(evidence, nothing, evidence_of(baseline) if baseline else None)
+    return (*about, *run_safely(Path(file).stem, made, evidence, usable))

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from judging import evidence, exchange
 
 from soakproof.catalog import Catalog
 from soakproof.judge import Outcome
@@ -15,6 +14,7 @@ from soakproof.judge.judging import judge
 from soakproof.judge.rules import Policy
 from soakproof.policy import load_policy
 from soakproof.records import Event, Exchange, Iteration, KernelEvent, Record, Sample
+from soakproof.testing.evidence import evidence, exchange
 
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 WHOLE = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3) | st.sampled_from([0, -1, 2**63 - 1, 10**18])

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from judging import adjudicate, evidence, sample, trace
-
 from soakproof.judge import Finding, Outcome
 from soakproof.records import Sample
+from soakproof.testing.evidence import adjudicate, evidence, sample, trace
 
 
 def judged(*samples: Sample, seconds: float = 600.0, **options: Any) -> dict[str, Finding]:

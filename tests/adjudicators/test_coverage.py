@@ -1,10 +1,10 @@
 """Coverage: enough iterations in the mix's proportion, long enough, and seen by the watch."""
 
 import pytest
-from judging import adjudicate, event, evidence, iteration, plan_kind, sample, trace
 from msgspec.structs import replace
 
 from soakproof.judge import Outcome
+from soakproof.testing.evidence import adjudicate, event, evidence, iteration, plan_kind, sample, trace
 
 KINDS = {"kinds": [plan_kind("json", 10), plan_kind("prose", 3)]}
 

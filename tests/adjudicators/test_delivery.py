@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, event, evidence, exchange, opened, sample
 
 from soakproof.judge import Evidence, Finding, Outcome
 from soakproof.records import Exchange, Sample
+from soakproof.testing.evidence import adjudicate, event, evidence, exchange, opened, sample
 
 WORK = {"prompt_ms": 1180.25, "predicted_ms": 22.125}
 

@@ -1,9 +1,9 @@
 """Evidence: touched is an error, incomplete is inconclusive, whole is a pass."""
 
 import pytest
-from judging import adjudicate, event, evidence, exchange, kernel, opened, sample
 
 from soakproof.judge import Outcome
+from soakproof.testing.evidence import adjudicate, event, evidence, exchange, kernel, opened, sample
 
 COUNTED = {"locust": {"requests": 1, "failures": 0}}
 

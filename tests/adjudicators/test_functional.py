@@ -1,10 +1,10 @@
 """Functional: every check, every failure class, whose fault, and what is only told."""
 
 import pytest
-from judging import adjudicate, check, evidence, exchange, iteration, opened, plan_kind
 
 from soakproof.judge import Outcome
 from soakproof.records import Failure
+from soakproof.testing.evidence import adjudicate, check, evidence, exchange, iteration, opened, plan_kind
 
 
 def passing(n=10, name="json.parse", kind="json"):

@@ -1,9 +1,9 @@
 """Generator: a saturated tester makes a run inconclusive, never failed."""
 
 import pytest
-from judging import adjudicate, event, evidence, exchange, sample, trace
 
 from soakproof.judge import Outcome
+from soakproof.testing.evidence import adjudicate, event, evidence, exchange, sample, trace
 
 CALM = {"cpu_percent": 12.0, "loop_lag_max_ms": 3.0, "permits_waiting": 2, "in_flight": 2}
 

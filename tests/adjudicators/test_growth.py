@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
-from judging import adjudicate, evidence, exchange, sample, trace
 
 from soakproof.clock import NS
 from soakproof.judge import Finding, Outcome
 from soakproof.records import Sample
+from soakproof.testing.evidence import adjudicate, evidence, exchange, sample, trace
 
 MIB = 2**20
 HOUR = 3600.0

@@ -1,11 +1,11 @@
 """Isolation: a secret in another's answer, whoever leaked it and however long ago."""
 
 import pytest
-from judging import adjudicate, evidence, exchange, iteration, opened
 from msgspec.structs import replace
 
 from soakproof.clock import nanoseconds
 from soakproof.judge import Outcome
+from soakproof.testing.evidence import adjudicate, evidence, exchange, iteration, opened
 
 MINE, YOURS, OLD = "ABCDEFGH", "JKLMNPQR", "STUV-2345"
 

@@ -1,10 +1,10 @@
 """The kernel log: faults convict, faults of others contaminate, blindness and gaps never pass."""
 
 import pytest
-from judging import adjudicate, event, evidence, kernel, sample, trace
 
 from soakproof.judge import Outcome
 from soakproof.records import KernelEvent
+from soakproof.testing.evidence import adjudicate, event, evidence, kernel, sample, trace
 
 SERVER = {"launch_command": ["/opt/bin/llama-server", "-m", "m.gguf"], "backend_pid": 4242}
 READ = sample("kernel_log", 0.0)

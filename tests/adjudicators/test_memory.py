@@ -1,10 +1,10 @@
 """Memory: floors, ceilings, swap, and figures that contradict each other on unified memory."""
 
 import pytest
-from judging import adjudicate, evidence, sample, trace
 from msgspec import structs
 
 from soakproof.judge import Outcome
+from soakproof.testing.evidence import adjudicate, evidence, sample, trace
 
 GIB = 2**30
 HOST = {"total_bytes": 125 * GIB, "available_bytes": 46 * GIB, "swap_used_bytes": 0, "swap_total_bytes": 0}

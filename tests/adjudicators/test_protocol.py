@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, evidence, exchange
 from responses import DONE, JSON, STOP, answer, events, read, text
 
 from soakproof.clock import NS
@@ -15,6 +14,7 @@ from soakproof.judge import Outcome
 from soakproof.judge.claims import about, oddities
 from soakproof.reading.oddities import ODDITIES, split
 from soakproof.records import Exchange, Failure
+from soakproof.testing.evidence import adjudicate, evidence, exchange
 
 SOURCE = Path(__file__).parents[2] / "src" / "soakproof"
 LLAMA = {"build": "b11434", "recipe": "llamacpp"}

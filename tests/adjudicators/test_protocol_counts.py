@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from judging import adjudicate, evidence, exchange
 
 from soakproof.judge import Finding, Outcome
 from soakproof.records import Exchange
+from soakproof.testing.evidence import adjudicate, evidence, exchange
 
 AROUND = {"slot_context": 16384, "chars_per_token": 2.7}
 

@@ -1,12 +1,12 @@
 """Protocol: parts of a chunk that are of the wrong kind, and JSON without its frame."""
 
 import pytest
-from judging import adjudicate, evidence
 from responses import DONE, STOP, answer, events, read, text
 
 from soakproof.judge import Outcome
 from soakproof.judge.claims import about
 from soakproof.records import Exchange
+from soakproof.testing.evidence import adjudicate, evidence
 
 # By the oddity that it is: an answer that has it.
 SHAPES: dict[str, Exchange] = {

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, evidence, exchange, sample
 
 from soakproof.clock import NS
 from soakproof.judge import Finding, Outcome
 from soakproof.records import Exchange, Sample
+from soakproof.testing.evidence import adjudicate, evidence, exchange, sample
 
 
 def answered(

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, evidence, exchange
 
 from soakproof.judge import Finding, Outcome
 from soakproof.judge.naming import forms, known_names
 from soakproof.records import Exchange
+from soakproof.testing.evidence import adjudicate, evidence, exchange
 
 GGUF = "/var/lib/models/soak-probe-7m-q8_0.gguf"
 SHARD = "/cache/snapshots/a/Repo-Q4_0-00001-of-00002.gguf"

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import adjudicate, evidence, exchange, sample, trace
 
 from soakproof.judge import Outcome
 from soakproof.records import Exchange, Failure, Sample
+from soakproof.testing.evidence import adjudicate, evidence, exchange, sample, trace
 
 WELL = trace("health", 100, ok=True, status_code=200)
 

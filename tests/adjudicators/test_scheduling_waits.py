@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from judging import adjudicate, evidence, exchange, trace
 
 from soakproof.judge import Finding, Outcome
 from soakproof.records import Exchange, Sample
+from soakproof.testing.evidence import adjudicate, evidence, exchange, trace
 
 
 def asked(n: int, wait: float) -> Exchange:

@@ -1,10 +1,10 @@
 """The server's own log: its words convict, blindness never passes where the log is required."""
 
 import pytest
-from judging import adjudicate, event, evidence, sample, trace
 
 from soakproof.judge import Outcome
 from soakproof.records import Event, Record
+from soakproof.testing.evidence import adjudicate, event, evidence, sample, trace
 
 LOG = "server_log:llama.log"
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from judging import adjudicate, event, evidence, exchange, sample, trace
 
 from soakproof.clock import nanoseconds
 from soakproof.judge import Outcome
 from soakproof.records import Event, Exchange, Sample
+from soakproof.testing.evidence import adjudicate, event, evidence, exchange, sample, trace
 
 FAIL = Outcome.FAIL
 SERVER = trace("process:backend", 60, every=5, pid=7)

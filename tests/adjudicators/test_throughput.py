@@ -3,9 +3,9 @@
 import random
 
 import pytest
-from judging import adjudicate, evidence, exchange, plan_kind, trace
 
 from soakproof.judge import Outcome
+from soakproof.testing.evidence import adjudicate, evidence, exchange, plan_kind, trace
 
 FOUNDING = (12.10, 12.29, 12.40)
 BASELINE = (11.80, 11.86, 11.90)

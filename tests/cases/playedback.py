@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from judging import adjudicate, evidence
 from playing import Played
 
 from soakproof.judge import Finding
 from soakproof.records import Check, Exchange
+from soakproof.testing.evidence import adjudicate, evidence
 
 
 def records(played: Played, kind: str, number: int = 0) -> list[Check | Exchange]:

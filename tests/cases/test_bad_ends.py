@@ -3,7 +3,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, check, evidence, sample
 from replaying import Read
 from responses import DONE, ROLE, STOP, answer, chunk, events, read
 from varied import CUTS, body_of, cut, inserts
@@ -11,6 +10,7 @@ from varied import CUTS, body_of, cut, inserts
 from soakproof.judge import Finding, Outcome
 from soakproof.judge.claims import oddities
 from soakproof.records import Exchange, Failure
+from soakproof.testing.evidence import adjudicate, check, evidence, sample
 
 PASSED = check("some.check")
 

@@ -7,7 +7,6 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, evidence
 from msgspec.structs import replace
 from playedback import judged, records
 from playing import Change, make, play
@@ -17,6 +16,7 @@ from scripted import documents
 import soakproof
 from soakproof.judge import Outcome
 from soakproof.records import Exchange
+from soakproof.testing.evidence import adjudicate, evidence
 
 PAIR = make("cache_pair")
 SOURCE = Path(soakproof.__file__).parent

@@ -1,11 +1,11 @@
 """What ends a load at once, before worse: a fatal line of the kernel's, or too little memory left."""
 
 import pytest
-from judging import exchange
 from kernel_lines import CATALOGUE, kmsg
 
 from soakproof.plan import GuardSettings
 from soakproof.raw import raw_result, summary_lines
+from soakproof.testing.evidence import exchange
 from soakproof.units import Bytes
 from soakproof.watch.guard.deciding import decide
 from soakproof.watch.guard.limits import Measured

@@ -9,13 +9,13 @@ from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged import fails, of, verdict
-from judging import adjudicate, evidence, exchange, sample
 from kernel_lines import CATALOGUE, HOSTS, Host, dmesg, journalled, kmsg, recorded
 
 from soakproof.clock import RunClock
 from soakproof.judge import Evidence, Outcome
 from soakproof.records import Exchange, Failure, KernelEvent
 from soakproof.run import NodeWriter, read_records
+from soakproof.testing.evidence import adjudicate, evidence, exchange, sample
 from soakproof.watch.kernel_log import Line
 from soakproof.watch.recorder import Recorder
 

@@ -6,7 +6,6 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, evidence
 from msgspec.structs import replace
 from replaying import Read
 from responses import DONE, ROLE, STOP, answer, events, read, text
@@ -16,6 +15,7 @@ from varied import CUTS, answered, between, body_of, cut, inserts, unescaped
 from soakproof.judge import Outcome
 from soakproof.records import Failure, encode
 from soakproof.run import load
+from soakproof.testing.evidence import adjudicate, evidence
 
 STREAMS = sorted(path.name for path in INPUTS.glob("*.sse"))
 LF_ONLY = [name for name in STREAMS if b"\r" not in body_of(name)]

@@ -11,7 +11,6 @@ from caseinputs import INPUTS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from judged import NOW, fails, of
-from judging import adjudicate, evidence, exchange, sample
 from kernel_lines import kmsg
 from rundirs import orphaned
 
@@ -22,6 +21,7 @@ from soakproof.judgement import judge_loaded
 from soakproof.records import Exchange, Record
 from soakproof.report import render_markdown
 from soakproof.run import NodeWriter, Run, load, recover
+from soakproof.testing.evidence import adjudicate, evidence, exchange, sample
 from soakproof.watch.flushing import Flusher
 
 THEN, NOW_BOOTED = "boot-of-the-run", "boot-after-it"

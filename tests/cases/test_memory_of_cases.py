@@ -8,13 +8,13 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import adjudicate, evidence, sample, trace
 
 from soakproof.cli.symptoms import Symptom, of_cache
 from soakproof.judge import Evidence, Outcome
 from soakproof.records import Sample
 from soakproof.target import Target
 from soakproof.target.hostcache import cache_bytes
+from soakproof.testing.evidence import adjudicate, evidence, sample, trace
 from soakproof.watch.memory import parse_meminfo
 from soakproof.watch.source import Reading
 

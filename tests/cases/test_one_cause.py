@@ -8,13 +8,13 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, check, event, evidence, exchange, sample
 from msgspec import structs
 from playing import AROUND, make, play
 from replaying import Read
 
 from soakproof.judge import Outcome
 from soakproof.records import Exchange, Failure
+from soakproof.testing.evidence import adjudicate, check, event, evidence, exchange, sample
 
 PASSED = check("some.check")
 

@@ -12,7 +12,6 @@ from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged import NOW, fails, of, verdict
-from judging import adjudicate, event, evidence, exchange, iteration
 from rundirs import judgeable, orphaned
 
 from soakproof.catalog import Catalog
@@ -26,6 +25,7 @@ from soakproof.raw import raw_result, summary_lines
 from soakproof.records import Exchange, Failure, Opened, Record
 from soakproof.report import render_html, render_json, render_junit, render_markdown, terminal_table
 from soakproof.run import Run, load, recover, seal_abandoned
+from soakproof.testing.evidence import adjudicate, event, evidence, exchange, iteration
 from soakproof.watch.clock_steps import ClockSteps
 
 ENDED = {"why": "time", "reason": ""}

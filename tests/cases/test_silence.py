@@ -13,8 +13,6 @@ from caseinputs import INPUTS
 from flights import flying
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, check, evidence
-from judging import opened as sending
 from replaying import SILENT, Kept, Read, kind
 from responses import MS, reading
 
@@ -24,6 +22,8 @@ from soakproof.load.progress import progress_line
 from soakproof.plan import Bounds
 from soakproof.raw import raw_result
 from soakproof.records import Exchange, Failure
+from soakproof.testing.evidence import adjudicate, check, evidence
+from soakproof.testing.evidence import opened as sending
 
 if TYPE_CHECKING:
     from soakproof.load.transport import Sweeper

@@ -7,11 +7,11 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import adjudicate, evidence, exchange
 
 from soakproof.clock import nanoseconds
 from soakproof.judge import Finding, Outcome
 from soakproof.records import Exchange
+from soakproof.testing.evidence import adjudicate, evidence, exchange
 
 HOURS = [json.loads(line) for line in (INPUTS / "59-slow-decay.jsonl").read_text().splitlines()]
 HOUR = 3600.0

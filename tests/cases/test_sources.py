@@ -13,11 +13,11 @@ import pytest
 import trio
 from caseinputs import INPUTS
 from judged import of, verdict
-from judging import adjudicate, evidence, kernel, sample
 
 from soakproof.judge import Outcome
 from soakproof.judge.notproven import not_proven
 from soakproof.report import terminal_table
+from soakproof.testing.evidence import adjudicate, evidence, kernel, sample
 from soakproof.watch.amdgpu import AmdGpu
 from soakproof.watch.kernel_log import KmsgStream
 from soakproof.watch.kernel_source import open_kernel_log

@@ -7,7 +7,6 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import adjudicate, check, evidence
 from misbehaving import document
 from msgspec import structs
 from playedback import judged, records
@@ -21,6 +20,7 @@ from soakproof.judge import Outcome
 from soakproof.records import Exchange, Failure
 from soakproof.strictjson import parse, violations
 from soakproof.target import Credentials, examine
+from soakproof.testing.evidence import adjudicate, check, evidence
 
 JSON = make("structured_json")
 Sockets = dict[str, dict[str, Exchange]]

@@ -10,7 +10,6 @@ from caseinputs import INPUTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judged import fails, of, verdict
-from judging import adjudicate, event, evidence, exchange, sample, trace
 from misbehaving import Connection, document, request_of, serving
 from msgspec.structs import replace
 from watching import answering, look
@@ -21,6 +20,7 @@ from soakproof.gates.transport import make_client
 from soakproof.judge import Outcome
 from soakproof.plan import load_plan
 from soakproof.records import Exchange, Failure, Record, Sample
+from soakproof.testing.evidence import adjudicate, event, evidence, exchange, sample, trace
 from soakproof.watch.health import Health
 from soakproof.watch.http import Http
 from soakproof.watch.known import Known

@@ -10,7 +10,6 @@ from caseinputs import INPUTS
 from flights import flying
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, check, evidence
 from msgspec.structs import replace
 from playing import make, of, play
 from replaying import SILENT, Kept, Read, kind
@@ -24,6 +23,7 @@ from soakproof.load.recorder import Recorder
 from soakproof.metrics import METRICS
 from soakproof.plan import Threshold
 from soakproof.records import Exchange, Failure, encode
+from soakproof.testing.evidence import adjudicate, check, evidence
 from soakproof.thresholds import evaluate
 from soakproof.thresholds import parse as parse_threshold
 

@@ -6,7 +6,6 @@ import pytest
 from caseinputs import INPUTS
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, check, evidence, sample
 from misbehaving import ANSWER, document
 from watching import HANGS, answering, health, slots
 
@@ -15,6 +14,7 @@ from soakproof.records import SourceState
 from soakproof.slots import UnknownShapeError, parse_slots
 from soakproof.target import examine
 from soakproof.target.credentials import Credentials
+from soakproof.testing.evidence import adjudicate, check, evidence, sample
 
 KEYS = ["id", "is_processing", "next_token", "params", "n_ctx"]
 WELL = document("200 OK", {"status": "ok"})

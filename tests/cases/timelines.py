@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import judging
 from caseinputs import INPUTS
 
 from soakproof.clock import nanoseconds
 from soakproof.records import Event, Exchange, Failure, Opened, Record, Sample
 from soakproof.slots import parse_slots
+from soakproof.testing import evidence as judging
 from soakproof.watch.backend_slots import slot_values
 from soakproof.watch.process import Identity, ProcessState
 from soakproof.watch.restarts import Restarts

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from cli_said import Command, Said
-from judging import check, exchange, iteration
 from rundirs import judgeable
 
 from soakproof.cli import main
+from soakproof.testing.evidence import check, exchange, iteration
 
 SAYS = '''
 from dataclasses import dataclass

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from cli_said import Command
-from judging import check, exchange, iteration
 from rundirs import begun, judgeable, orphaned
 
 from soakproof.run import seal_run
+from soakproof.testing.evidence import check, exchange, iteration
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 from cli_said import Command
-from judging import check, exchange, iteration
 from rundirs import judgeable
+
+from soakproof.testing.evidence import check, exchange, iteration
 
 
 def soaked(runs: Path, seed: int = 1, **more: Any) -> Path:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from cli_said import Command
 from golden.founding import THEIRS, Facts, write_run
-from judging import exchange
 from rundirs import judgeable
+
+from soakproof.testing.evidence import exchange
 
 PUBLISHED = Path(__file__).parents[1] / "published"
 STEADY = (99.8, 100.0, 100.1, 100.2, 99.9)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 from cli_said import Command
-from judging import exchange
 from rundirs import RAW, begun, judgeable, orphaned, sealed
+
+from soakproof.testing.evidence import exchange
 
 
 def rows(out: str) -> dict[str, str]:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from cli_said import Command
-from judging import exchange, opened
 from misbehaving import END as END_OF_STREAM
 from misbehaving import LAST as LAST_CHUNK
 from misbehaving import ROLE, SAYS, STREAM_HEAD, Server, delta, document, misbehaving
@@ -18,6 +17,7 @@ from soakproof.catalog import Catalog
 from soakproof.cli.trying import chosen_kind
 from soakproof.gates.telling import Terminal
 from soakproof.scenario import Ask
+from soakproof.testing.evidence import exchange, opened
 from soakproof.units import Seconds
 
 BEHAVE = '''

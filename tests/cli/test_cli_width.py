@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 from cli_said import Command
-from judging import exchange
 from rundirs import RAW, judgeable
 
 from soakproof.cli.app import soakproof as group
+from soakproof.testing.evidence import exchange
 
 
 @pytest.fixture(autouse=True)

@@ -5,10 +5,10 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import check
 
 from soakproof.gates.failing import ENOUGH, failed_checks, told_failures
 from soakproof.records import Check, CheckOutcome
+from soakproof.testing.evidence import check
 
 
 def results(name: str, *iterations: str) -> list[Check]:

@@ -1,9 +1,8 @@
 """What a trial shows of prompts, answers and notes: what decides a check is in sight, or one is told how."""
 
-from judging import exchange, opened
-
 from soakproof.gates.telling import Terminal, excerpt
 from soakproof.scenario import Ask
+from soakproof.testing.evidence import exchange, opened
 
 
 def shown(full: bool = False, width: int = 80) -> tuple[Terminal, list[str]]:

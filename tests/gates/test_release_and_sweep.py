@@ -1,7 +1,6 @@
 """What both drivers decide alike: when to ask for slots, what they mean, and when an exchange is ended."""
 
 import pytest
-from judging import exchange, opened
 
 from soakproof.clock import NS, nanoseconds
 from soakproof.exchange import Reading
@@ -11,6 +10,7 @@ from soakproof.release import QUICK, SLOW, Look, Looks, Search
 from soakproof.scenario import After, Release, Released
 from soakproof.slots import Slot
 from soakproof.sweep import Flight, Sweep, ending
+from soakproof.testing.evidence import exchange, opened
 from soakproof.units import Seconds
 
 SEED = 1001

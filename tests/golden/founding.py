@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from golden.traffic import CHECKS, MIX, traffic
-from judging import event, kernel, opened, sample, trace
 
 from soakproof.clock import nanoseconds
 from soakproof.plan import Threshold
 from soakproof.raw import raw_result
 from soakproof.records import Exchange, KernelEvent, Record
 from soakproof.run import Run
+from soakproof.testing.evidence import event, kernel, opened, sample, trace
 
 GIB = 2**30
 WATCHED, LED, DURATION = 1832, 6.0, 1820.47  # seconds of watch, of which so many before the load

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from judging import check, exchange, iteration
-
 from soakproof.clock import nanoseconds
 from soakproof.records import Check, Exchange, Iteration, Record
+from soakproof.testing.evidence import check, exchange, iteration
 
 if TYPE_CHECKING:
     from golden.founding import Facts

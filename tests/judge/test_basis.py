@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from judging import event, evidence, exchange, iteration, opened, trace
 
 from soakproof.judge import Evidence
 from soakproof.judge.basis import caveats, plan_duration, rests_on
 from soakproof.judge.identity import identity
+from soakproof.testing.evidence import event, evidence, exchange, iteration, opened, trace
 
 SOURCES = {
     "memory": "the host's memory",

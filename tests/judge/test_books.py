@@ -9,13 +9,24 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from judging import check, event, evidence, exchange, iteration, kernel, opened, plan_kind, sample, trace
 from msgspec import structs
 
 from soakproof import __version__
 from soakproof.judge import Evidence
 from soakproof.raw import raw_result
 from soakproof.records import Record
+from soakproof.testing.evidence import (
+    check,
+    event,
+    evidence,
+    exchange,
+    iteration,
+    kernel,
+    opened,
+    plan_kind,
+    sample,
+    trace,
+)
 
 ENDED = {"why": "time", "reason": ""}
 CHECKS = ("prose.length", "prose.stall")

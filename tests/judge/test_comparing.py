@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from judging import evidence, exchange
 
 from soakproof.clock import nanoseconds
 from soakproof.judge import Evidence
@@ -15,6 +14,7 @@ from soakproof.judge.comparing.judged import Judged, Result, corrected
 from soakproof.judge.comparing.ofruns import arm_of_runs
 from soakproof.judge.comparing.request import Request
 from soakproof.judge.comparing.rows import Row
+from soakproof.testing.evidence import evidence, exchange
 
 RATE = "generation_rate"
 STEADY = [99.8, 100.0, 100.1, 100.2, 99.9, 100.05]

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import evidence, exchange
 
 from soakproof.judge import Evidence
 from soakproof.judge.baseline import set_beside
 from soakproof.judge.identity import FIELDS, compare, identity, option, same_run
 from soakproof.judge.rules import Policy
+from soakproof.testing.evidence import evidence, exchange
 
 COMMAND = [
     "/opt/llama/llama-server",

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import check, evidence, exchange, iteration
 
 from soakproof.catalog import Catalog
 from soakproof.judge import Adjudicator, Evidence, Finding, Outcome
@@ -18,6 +17,7 @@ from soakproof.judge.judging import judge, run_safely
 from soakproof.judge.rules import Policy, Reconsider, Rule
 from soakproof.raw import raw_result
 from soakproof.records import Failure
+from soakproof.testing.evidence import check, evidence, exchange, iteration
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)
 CLEAN = {"outcome": "clean"}

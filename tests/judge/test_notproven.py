@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from judging import evidence, exchange, iteration, sample
 
 from soakproof.judge import Evidence
 from soakproof.judge.notproven import not_proven
 from soakproof.records import Exchange
+from soakproof.testing.evidence import evidence, exchange, iteration, sample
 
 
 def told(run: Evidence, baseline: Evidence | None = None) -> str:

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, check, evidence, exchange, sample
 from scipy.stats import hypergeom
 
 from soakproof.judge import Evidence, Finding, Outcome
 from soakproof.judge.placement import Placement, tail
 from soakproof.records import Check, Exchange, Failure, Record, Sample
+from soakproof.testing.evidence import adjudicate, check, evidence, exchange, sample
 
 
 def served(n: int, slots: int = 2, bad: frozenset[int] = frozenset(), ids: bool = True) -> list[Record]:

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import event, evidence, exchange, opened, sample, trace
 
 from soakproof.clock import NS
 from soakproof.judge.unexplained import Unexplained
 from soakproof.records import Exchange
+from soakproof.testing.evidence import event, evidence, exchange, opened, sample, trace
 
 
 def asked(

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, check, event, evidence, exchange, kernel
 
 from soakproof.judge import Evidence, Finding, Outcome
 from soakproof.judge.causes import Cause
 from soakproof.judge.victims import bursts, told_elsewhere
 from soakproof.records import Exchange, Failure, Record
+from soakproof.testing.evidence import adjudicate, check, event, evidence, exchange, kernel
 
 
 def failed(id: str, at: float, failure: Failure = Failure.RESET, took: float = 1.0) -> Exchange:

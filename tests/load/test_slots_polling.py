@@ -8,7 +8,6 @@ from contextlib import contextmanager
 import gevent
 import pytest
 import trio
-from judging import exchange
 from misbehaving import document, serving
 
 from soakproof.clock import NS, RunClock
@@ -17,6 +16,7 @@ from soakproof.gates.transport import make_client
 from soakproof.load.slots import SlotsReader, await_idle_slots
 from soakproof.release import SLOW
 from soakproof.scenario import Release, Released
+from soakproof.testing.evidence import exchange
 
 SEED = 7
 

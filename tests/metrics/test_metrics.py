@@ -5,11 +5,11 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import exchange
 
 from soakproof.clock import nanoseconds
 from soakproof.metrics import METRICS, measure, number
 from soakproof.records import Failure
+from soakproof.testing.evidence import exchange
 
 
 def of(name: str, **values):

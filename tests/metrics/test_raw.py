@@ -3,12 +3,12 @@
 import time
 
 import pytest
-from judging import check, event, exchange, iteration, opened, sample
 
 from soakproof.plan import Threshold
 from soakproof.raw import KEPT, SHOWN, raw_result, summary_lines
 from soakproof.records import Failure
 from soakproof.run import to_json
+from soakproof.testing.evidence import check, event, exchange, iteration, opened, sample
 
 TIME = {"why": "time", "reason": ""}
 RATE = Threshold(name="prose-rate", that="generation_rate{long_prose} each >= 17 tokens/s", why="v12")

@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import adjudicate, evidence, exchange, opened
 
 from soakproof.judge import counted, ids, upper
+from soakproof.testing.evidence import adjudicate, evidence, exchange, opened
 
 
 def test_a_finding_is_named_by_its_file_and_asks_the_docstrings_first_line() -> None:

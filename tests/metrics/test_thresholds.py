@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import check, exchange, iteration, opened
 
 from soakproof.errors import UsageError
 from soakproof.plan import Kind, Threshold
 from soakproof.quantities import PERCENTILES, statistic
 from soakproof.records import Failure
 from soakproof.scenario import Scenario
+from soakproof.testing.evidence import check, exchange, iteration, opened
 from soakproof.thresholds import OPS, evaluate, parse
 
 

@@ -6,11 +6,10 @@ import math
 import random
 from typing import Any
 
-from judging import PLAN, check, evidence, exchange, iteration, plan_kind, sample, trace
-
 from soakproof.judge import Evidence, Figure, Finding, Outcome
 from soakproof.judge.finding import Reconsidered, Verdict
 from soakproof.records import Record
+from soakproof.testing.evidence import PLAN, check, evidence, exchange, iteration, plan_kind, sample, trace
 
 GIB = 2**30
 DURATION = 1820.47

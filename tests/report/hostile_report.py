@@ -2,11 +2,20 @@
 
 from typing import Any
 
-from judging import check, event, evidence, exchange, iteration, kernel, plan_kind, sample, trace
-
 from soakproof.judge import Evidence, Figure, Finding, Outcome
 from soakproof.judge.finding import Reconsidered, Verdict
 from soakproof.records import Failure
+from soakproof.testing.evidence import (
+    check,
+    event,
+    evidence,
+    exchange,
+    iteration,
+    kernel,
+    plan_kind,
+    sample,
+    trace,
+)
 
 SCRIPT = "<script>alert(1)</script>"
 IMAGE = "![x](http://evil.test/x.png) [y](javascript:alert(2)) <img src=http://evil.test/y onerror=alert(3)>"

@@ -10,10 +10,10 @@ import founding_report as founding
 import hostile_report as hostile
 import pytest
 from browser import browser, seen
-from judging import event, evidence, exchange, kernel, sample
 
 from soakproof.judge import Outcome
 from soakproof.report import render_html
+from soakproof.testing.evidence import event, evidence, exchange, kernel, sample
 
 KEEP = os.environ.get("SOAKPROOF_SCREENSHOTS")  # a folder, for whoever wants to look at them
 DESK, PHONE = 1200, 400  # pixels

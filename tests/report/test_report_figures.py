@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import founding_report as founding
 import hostile_report as hostile
 import pytest
-from judging import event, evidence, exchange, iteration, kernel, sample, trace
 
 from soakproof.judge import Evidence
 from soakproof.report import figures
@@ -20,6 +19,7 @@ from soakproof.report.figures.marks import marks
 from soakproof.report.figures.rates import generation
 from soakproof.report.figures.resources import resources
 from soakproof.report.figures.slots import activity
+from soakproof.testing.evidence import event, evidence, exchange, iteration, kernel, sample, trace
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAMES = ["resources", "generation", "prompt", "first-token", "activity"]

@@ -6,11 +6,11 @@ from html.parser import HTMLParser
 import founding_report as founding
 import hostile_report as hostile
 import pytest
-from judging import evidence
 
 from soakproof.judge.finding import Outcome, Verdict
 from soakproof.report import render_html
 from soakproof.report.html import look
+from soakproof.testing.evidence import evidence
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 LOADS = {

@@ -5,9 +5,9 @@ import re
 import founding_report as founding
 import hostile_report as hostile
 import pytest
-from judging import evidence
 
 from soakproof.report import Page, build, render_markdown, to_markdown
+from soakproof.testing.evidence import evidence
 
 TABLE = ("table", "thead", "tbody", "tr", "th", "td")
 NAMES = ("resources", "generation", "prompt", "first-token", "activity")

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import founding_report as founding
 import pytest
-from judging import check, event, evidence, exchange, iteration, opened, sample, trace
 
 from soakproof.judge import Figure, Outcome
 from soakproof.judge.finding import Reconsidered
@@ -30,6 +29,7 @@ from soakproof.report.verdicts import (
     ranked,
     sentence,
 )
+from soakproof.testing.evidence import check, event, evidence, exchange, iteration, opened, sample, trace
 
 
 def test_the_raw_outcome_stays_failed_whatever_the_verdict_says() -> None:

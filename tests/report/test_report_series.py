@@ -5,7 +5,6 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import sample, trace
 
 from soakproof.judge.series import reading
 from soakproof.records import Sample
@@ -21,6 +20,7 @@ from soakproof.report.figures.series import (
 )
 from soakproof.report.figures.series import of_samples as values_of
 from soakproof.samples import Readings, no_readings, of_samples
+from soakproof.testing.evidence import sample, trace
 
 values = st.lists(st.one_of(st.none(), st.floats(-1e6, 1e6)), max_size=300)
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judging import exchange
 from rundirs import judgeable
 
 from soakproof.errors import UsageError
 from soakproof.run import SEAL, add_baseline, baselines, has_baseline, read_baseline, remove_baseline, state
 from soakproof.run.baselines import NAME
+from soakproof.testing.evidence import exchange
 
 WHEN = "2026-11-30T12:00:00+00:00"
 

@@ -12,7 +12,6 @@ import pytest
 from golden.founding import Facts, write_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judging import check, event, exchange, iteration, kernel, sample
 from rundirs import judgeable
 
 from soakproof import report
@@ -31,6 +30,7 @@ from soakproof.run.textless import (
     is_bare_document,
     is_bare_line,
 )
+from soakproof.testing.evidence import check, event, exchange, iteration, kernel, sample
 
 SAID = "zebra"  # in every text that must go, and in none that stays
 NONCE = "ZBKC-VJFG"

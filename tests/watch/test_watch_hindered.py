@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from judging import adjudicate, evidence
 from patience import eventually
 
 from soakproof.clock import NS, RunClock
 from soakproof.judge import Outcome
 from soakproof.records import Event, Sample
 from soakproof.run import Loaded, Run, load
+from soakproof.testing.evidence import adjudicate, evidence
 from soakproof.watch.launch import Watch
 from soakproof.watch.settings import WatchConfig
 

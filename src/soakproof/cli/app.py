@@ -10,6 +10,7 @@ import click
 from soakproof import __version__
 from soakproof.cli import output
 from soakproof.cli.adjudicate import adjudicate
+from soakproof.cli.adjudicator import try_adjudicator
 from soakproof.cli.baseline import baseline
 from soakproof.cli.bundle import bundle
 from soakproof.cli.compare import compare
@@ -70,6 +71,7 @@ for _command in (
     recover,
     bundle,
     try_,
+    try_adjudicator,
     doctor,
     watch,
     guard,

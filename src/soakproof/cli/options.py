@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -93,3 +94,14 @@ def server_options(function: F) -> F:
         help="A file that the server or its backend logs to.  [repeatable]",
     )
     return log(server_pid_option(function))
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """``words=20`` as TOML would have it; what is no TOML value is a text, such as ``prompt=6000 tokens``."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"--set: expected OPTION=VALUE, found {text!r}", "such as --set words=20")
+    try:
+        return name.strip(), tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name.strip(), value.strip()

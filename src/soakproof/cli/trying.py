@@ -3,14 +3,13 @@
 import contextlib
 import dataclasses
 import tempfile
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from soakproof.cli.options import FilledPath, target_options
+from soakproof.cli.options import FilledPath, setting, target_options
 from soakproof.cli.output import Hint, say, width, working
 from soakproof.errors import UsageError
 from soakproof.plain import described, model_name, plain, server_name
@@ -113,7 +112,7 @@ def chosen_kind(
     from soakproof.plan import Bounds, Kind, load_plan, make_scenario
     from soakproof.settings import read_toml
 
-    options = dict(_setting(text) for text in settings)
+    options = dict(setting(text) for text in settings)
     if plan is None:
         stem, file = Path(name).stem, shown(_file(catalog, name))
         catalog.scenario(name)  # a fault of the file is told as that, before its options are looked at
@@ -135,17 +134,6 @@ def _file(catalog: "Catalog", name: str) -> Path:
         return catalog.find("scenario", "scenarios", ".py", name)
     except UsageError as error:
         raise UsageError(error.problem, f"{error.hint}; a kind that only a plan names needs --plan") from None
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """``words=20`` as TOML would have it; what is no TOML value is a text, such as ``prompt=6000 tokens``."""
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(f"--set: expected OPTION=VALUE, found {text!r}", "such as --set words=20")
-    try:
-        return name.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return name.strip(), value.strip()
 
 
 @contextlib.contextmanager

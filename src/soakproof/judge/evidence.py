@@ -8,6 +8,7 @@ from typing import Any
 from soakproof.clock import NS
 from soakproof.judge.books import Disagreement, disagreements
 from soakproof.judge.soundness import sound_readings, sound_records
+from soakproof.judge.table import Table
 from soakproof.records import Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
 from soakproof.samples import Readings, no_readings, of_samples, one_after_the_other
 
@@ -86,6 +87,26 @@ class Evidence:
     @cached_property
     def events(self) -> tuple[Event, ...]:
         return tuple(sorted(self._of(Event), key=lambda e: e.t_ns))
+
+    @cached_property
+    def exchange_table(self) -> Table[Exchange]:
+        """The exchanges as columns."""
+        return Table(Exchange, self.exchanges)
+
+    @cached_property
+    def check_table(self) -> Table[Check]:
+        """The checks as columns."""
+        return Table(Check, self.checks)
+
+    @cached_property
+    def iteration_table(self) -> Table[Iteration]:
+        """The iterations as columns."""
+        return Table(Iteration, self.iterations)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Exchange]:
+        """Exchanges by their ids, as a check and a finding name them."""
+        return {exchange.id: exchange for exchange in self.exchanges}
 
     @cached_property
     def samples(self) -> Mapping[str, Readings]:

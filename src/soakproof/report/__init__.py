@@ -18,7 +18,7 @@ from soakproof.report.junit import render_junit
 from soakproof.report.markdown import to_markdown
 from soakproof.report.page import Page
 from soakproof.report.store import refuse_link, store
-from soakproof.report.terminal import terminal_table
+from soakproof.report.terminal import findings_shown, terminal_table
 from soakproof.run import VERDICT, reseal_entry, write_atomic
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "annotations",
     "build",
     "figures",
+    "findings_shown",
     "pictures",
     "put",
     "render_html",

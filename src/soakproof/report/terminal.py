@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from soakproof.judge.finding import Finding, Outcome, Verdict
 from soakproof.judge.telling import counted
+from soakproof.plain import listed
+from soakproof.report.quantity import quantity
 from soakproof.report.raw import raw_section
 from soakproof.report.verdicts import limit_beside, overruled, passes, ranked, sentence
 from soakproof.report.visible import line
@@ -13,6 +15,7 @@ _COLOURS = {"PASS": 32, "CLEAN": 32, "FAIL": 31, "FAILED": 31, "ERROR": 35, "INC
 _MOST = {"adjudicator": 16, "subject": 28, "finding": 24, "threshold": 24, "n": 9, "failures": 9}  # columns
 _NARROW = 100  # below it a finding's name stands in one column, and its answer alone tells how many
 LEAST, WIDTH = 80, 110
+_IDS = 20
 BESIDE = "Outcomes in brackets cannot decide the verdict."
 PASSED = "PASS, by adjudicator (--all shows each finding):"
 
@@ -69,6 +72,34 @@ def _raw_table(rows: Sequence[tuple[str, ...]], width: int, colour: bool) -> str
     if all(r[5] in ("", "0") for r in rows):
         heads, shown = heads[:-1], [row[:-1] for row in shown]
     return fitted(heads, shown, width, whole=("raw",), most=_MOST)
+
+
+def findings_shown(findings: Sequence[Finding], *, width: int = WIDTH, colour: bool = False) -> str:
+    """Findings alone, the gravest first, each in full with its figures and where to look."""
+    width = max(width, LEAST)
+    parts = []
+    for finding in ranked(findings):
+        told = _told(finding.outcome, colour) if finding.critical else f"({finding.outcome})"
+        parts.append(f"{told}  {_cell(finding.subject)}")
+        parts += [paragraph(f"  {line(text)}", width, "    ") for text in _details(finding)]
+    return "\n".join(parts)
+
+
+def _details(finding: Finding) -> Iterator[str]:
+    """Answer, figures, limit, strength, and where to look."""
+    yield f"{finding.answer} {limit_beside(finding)}".rstrip()
+    for figure in finding.figures:
+        beside = "" if figure.baseline is None else f", baseline {quantity(figure.baseline, figure.unit)}"
+        n = "" if figure.n is None else f" (n {figure.n:,})"
+        yield f"{figure.name}: {quantity(figure.value, figure.unit)}{beside}{n} {figure.note}".rstrip()
+    if finding.strength:
+        yield f"rests on: {finding.strength}"
+    if finding.fault:
+        yield f"at fault: {finding.fault}"
+    if finding.exchanges:
+        yield f"exchanges: {listed(finding.exchanges, _IDS)}"
+    if finding.span:
+        yield f"from {finding.span[0]:,.1f} to {finding.span[1]:,.1f} s"
 
 
 def _findings(

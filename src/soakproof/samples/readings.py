@@ -89,6 +89,21 @@ class Readings(Sequence[Sample]):
         told = self.values[name].numbers() if name in self.values else np.full(len(self), np.nan)
         return np.where(self.has_value, told, np.nan)
 
+    def near(self, times_s: NDArray[np.float64], name: str, within_s: float = 1.5) -> NDArray[np.float64]:
+        """A value at other times, such as those of exchanges: that of the nearest reading which has it; NaN
+        where none is within so many seconds.
+        """
+        values = self.numbers(name)
+        known = ~np.isnan(values)
+        at, of = self.times_s[known], values[known]
+        if not len(at):
+            return np.full(len(times_s), np.nan)
+        after = np.clip(np.searchsorted(at, times_s), 1, max(len(at) - 1, 1))
+        places = np.where(
+            times_s - at[after - 1] <= at[after % len(at)] - times_s, after - 1, after % len(at)
+        )
+        return np.where(np.abs(at[places] - times_s) <= within_s, of[places], np.nan)
+
     def told(self, name: str) -> list[Any]:
         """One value of each as it was told; None where it is not known."""
         if name not in self.values:

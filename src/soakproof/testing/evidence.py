@@ -1,13 +1,16 @@
-"""Evidence written by hand, in three lines: factories with sensible defaults for tests of judging.
+"""Evidence written by hand, in three lines, to test an adjudicator without a run.
 
-    run = evidence(exchange(took=2.0, text="yes"), check("json.parse"), iteration("structured_json"))
+    from soakproof.testing.evidence import adjudicate, evidence, exchange
+
+    def test_slow_answers_fail():
+        run = evidence(exchange(f"e{n}", took=30.0, at=n) for n in range(30))
+        assert adjudicate("patience", run)["long_prose"].outcome is Outcome.FAIL
 
 Times are seconds of the run. An exchange is named ``<kind>-<iteration>-<role>`` unless it is given an id.
 """
 
 import hashlib
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from soakproof.catalog import Catalog
@@ -275,8 +278,12 @@ def _flat(records: Iterable[Record | Iterable[Record]]) -> tuple[Record, ...]:
 def adjudicate(
     name: str, run: Evidence, baseline: Evidence | None = None, **options: Any
 ) -> dict[str, Finding]:
-    """Subject to finding, of the bundled adjudicator of that name; options as a policy writes them."""
-    kind = Catalog(Path(__file__).parent).adjudicator(name)
+    """Subject to finding, of the adjudicator of a name or file; options as a policy writes them.
+
+    The folder one works in comes first, as everywhere. Raises UsageError for an adjudicator that there is
+    not, and AssertionError for a subject with two findings.
+    """
+    kind = Catalog().adjudicator(name)
     found = list(build(kind, options, name).judge(run, baseline))
     subjects = {f.subject: f for f in found}
     assert len(subjects) == len(found), f"a subject twice: {[f.subject for f in found]}"

@@ -1,0 +1,73 @@
+"""Records and readings as arrays: typed, with gaps as gaps, and joined by id and by time."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from soakproof.clock import NS
+from soakproof.testing.evidence import check, evidence, exchange, iteration, sample, trace
+
+RUN = evidence(
+    exchange("a", at=1.0, took=2.0, kind="long"),
+    exchange("b", at=4.0, took=2.0, kind="short", iteration=2, outcome="fail"),
+    check("long.right", at=3.0, exchanges=("a",)),
+    iteration("long", at=1.0, took=2.0),
+    trace("memory", 10.0, available_bytes=lambda at: 100 - at),
+    sample("memory", 10.0, state="timeout"),
+)
+
+
+def test_fields_are_columns_of_their_type() -> None:
+    table = RUN.exchange_table
+    assert table["sent_ns"].tolist() == [1 * NS, 4 * NS]
+    assert table["sent_ns"].dtype == np.int64
+    assert np.isnan(table["first_token_ns"]).tolist() == [False, True]
+    assert table["stream"].dtype == bool
+    assert table["scenario"].tolist() == ["long", "short"]
+    assert table["finish_reason"].tolist() == ["stop", None]
+    assert table["secrets"].tolist() == [(), ()]
+    assert table.seconds("done_ns").tolist() == [3.0, 6.0]
+
+
+def test_a_metric_is_a_column_with_gaps() -> None:
+    waits = RUN.exchange_table.metric("first_token_time")
+    assert waits[0] == pytest.approx(0.2)
+    assert np.isnan(waits[1])
+
+
+def test_rows_are_chosen_by_masks_spans_and_values() -> None:
+    table = RUN.exchange_table
+    assert table.where(table["outcome"] == "fail")["id"].tolist() == ["b"]
+    assert table.between(3.5, 5.0)["id"].tolist() == ["b"]
+    assert {kind: len(part) for kind, part in table.by("scenario").items()} == {"long": 1, "short": 1}
+    assert RUN.iteration_table.between(0.0, 0.5).records == ()
+    assert [RUN.by_id[id].scenario for id in RUN.check_table["exchanges"][0]] == ["long"]
+
+
+def test_what_there_is_not_is_told_with_what_may_be_meant() -> None:
+    with pytest.raises(KeyError, match="did you mean 'sent_ns'"):
+        RUN.exchange_table["sent_n"]
+    with pytest.raises(ValueError, match="generation_rate"):
+        RUN.exchange_table.metric("speed")
+    with pytest.raises(ValueError, match="no metric of Check"):
+        RUN.check_table.metric("generation_rate")
+
+
+def test_an_empty_run_has_empty_columns() -> None:
+    table = evidence().exchange_table
+    assert (len(table), table["sent_ns"].tolist(), table.metric("total_time").tolist()) == (0, [], [])
+
+
+def test_a_reading_is_joined_by_time() -> None:
+    memory = RUN.source("memory")
+    assert memory.near(np.array([0.2, 3.4, 30.0]), "available_bytes").tolist()[:2] == [100, 97]
+    assert np.isnan(memory.near(np.array([30.0]), "available_bytes")).all()
+    assert np.isnan(RUN.source("psi").near(np.array([1.0]), "x")).all()
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=20, unique=True), st.floats(0, 100))
+def test_the_nearest_reading_is_the_nearest(at: list[float], when: float) -> None:
+    told = evidence([sample("s", t, took=0.0, v=t) for t in at]).source("s")
+    (found,) = told.near(np.array([when]), "v", within_s=1e9)
+    assert abs(found - when) <= min(abs(t - when) for t in told.numbers("v")) + 1e-6
