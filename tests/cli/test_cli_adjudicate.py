@@ -280,3 +280,32 @@ def test_a_run_that_left_out_kinds_says_so_beside_its_verdict(
     assert "kinds left out" in said.out
     head = (run / "verdicts" / "1-pass" / "report.md").read_text().partition("## Raw outcome")[0]
     assert "- Kinds of the plan that were not asked: isolation, cache_pair." in head
+
+
+def test_one_adjudicator_is_asked_and_nothing_is_stored(
+    soakproof: Command, here: Path, policies: Path
+) -> None:
+    run = judgeable(here / "runs", exchange("load-1"), check("long_prose.length"), iteration("long_prose"))
+    said = soakproof("try-adjudicator", "says", "latest", "--set", 'outcome="FAIL"')
+    assert (said.code, "FAIL of" in said.out) == (1, True)
+    assert said.out.endswith(f"on {run.name}; nothing was stored\n")
+    assert not (run / "verdicts").exists()
+    assert soakproof("try-adjudicator", str(policies / "says.py"), "latest").code in (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("sayz",), "no adjudicator is called 'sayz'\n  did you mean 'says'"),
+        (("says", "--set", "outcom=1"), "unknown key 'outcom'"),
+        (("says", "--set", "outcome"), "expected OPTION=VALUE"),
+        (("broken.py",), "broken.py cannot be loaded"),
+    ],
+)
+def test_an_adjudicator_that_cannot_be_asked(
+    soakproof: Command, here: Path, policies: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    (here / "broken.py").write_text("import nothing_of_that_name\n")
+    judgeable(here / "runs", exchange("load-1"), check("long_prose.length"), iteration("long_prose"))
+    said = soakproof("try-adjudicator", arguments[0], "latest", *arguments[1:])
+    assert (said.code, told in said.err) == (64, True), said.err

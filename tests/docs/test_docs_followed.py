@@ -68,7 +68,7 @@ def test_the_examples_are_tested_as_the_pages_say(reader: Reader) -> None:
     for block in files:
         reader.write(block)
     tests = [str(block.file) for block in files if str(block.file).startswith("test_")]
-    assert tests == ["test_recall.py", "test_patience.py"]
+    assert tests == ["test_recall.py", "test_patience.py", "test_columns.py"]
     assert reader.run(["pytest", "-q", *tests]) == 0, reader.said
 
 
