@@ -25,6 +25,7 @@ from soakproof.judge.causes import Cause, Causes
 from soakproof.judge.misplaced import misplaced
 from soakproof.judge.placement import Placement, failed_alone
 from soakproof.judge.promptsizes import told_sizes
+from soakproof.judge.repeats import runs_of
 from soakproof.judge.slipped import contradicted
 from soakproof.judge.victims import Burst, bursts, told_elsewhere
 from soakproof.judge.waiting import UNANSWERED
@@ -135,7 +136,7 @@ class Functional(Adjudicator):
         slips = [c for c in evidence.checks if c.grade == SLIP]
         if not slips:
             return
-        doubted = contradicted(slips, [evidence, *([baseline] if baseline else [])])
+        doubted = contradicted(slips, [evidence, *runs_of(baseline)])
         answer = (
             f"{counted(len(doubted), 'answer')} nearly right, and the same again when computed anew; but the "
             f"same prompt was answered otherwise in this run or the baseline: {_first(doubted)}."

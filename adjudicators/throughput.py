@@ -3,9 +3,10 @@
 Never against a number that another model was given, and never between answers that are not alike.
 """
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from statistics import median
 
 from soakproof.judge import (
     METRICS,
@@ -25,6 +26,7 @@ from soakproof.judge import (
 )
 from soakproof.judge.contention import contended
 from soakproof.judge.drift import CLOCKS, Drift, drift, rates
+from soakproof.judge.repeats import Apart, apart, by_run
 from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, mann_whitney, thinned
 from soakproof.judge.telling import length
 
@@ -53,7 +55,8 @@ class Throughput(Adjudicator):
 
     ``kinds`` are those whose answers have a forced length. Slower by up to ``margin`` is taken for the same.
     With five or more values in each arm the interval of their ratio decides. With three or four the medians
-    do, where ``accept_few``, and slower is only what no value contradicts; fewer decide nothing. By ``drift``
+    do, where ``accept_few``, and slower is only what no value contradicts; fewer decide nothing. Where the
+    baseline has several runs, slower is besides only what is beyond their own run-to-run range. By ``drift``
     the rate may fall in the course of a run of ``drift_from`` or more, by the server's own clock or by ours:
     more than that, proven and going on, is a failure.
     """
@@ -94,25 +97,25 @@ class Throughput(Adjudicator):
         )
 
     def _rate(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Finding:
-        ours, theirs = _values(evidence, kind, DECIDES), _values(baseline, kind, DECIDES)
+        ours, before = _values(evidence, kind, DECIDES), by_run(DECIDES, baseline, kind)
         decides = True
         if not ours:
             outcome, answer, strength = Outcome.INCONCLUSIVE, "No generation rate could be measured.", ""
         elif baseline is None:
             outcome = Outcome.INCONCLUSIVE
-            answer = f"The median is {statistics.median(ours):.4g} tokens/s; nothing to compare it with."
+            answer = f"The median is {median(ours):.4g} tokens/s; nothing to compare it with."
             strength, decides = f"{len(ours)} values, no baseline: descriptive only", self.require_baseline
-        elif not theirs:
+        elif not before:
             answer, strength = "The baseline has no generation rate to compare with.", ""
             outcome = Outcome.INCONCLUSIVE
         else:
-            outcome, answer, strength = self._compare(ours, theirs)
+            outcome, answer, strength = self.against(ours, before)
         return finding(
             self,
             kind,
             outcome,
             answer,
-            figures=_figures(METRICS[DECIDES], ours, theirs),
+            figures=_figures(METRICS[DECIDES], ours, before),
             limit=self._not_slower,
             limit_source="baseline, policy",
             exchanges=ids(_of_kind(evidence, kind)) if ours else (),
@@ -120,8 +123,16 @@ class Throughput(Adjudicator):
             critical=decides,
         )
 
+    def against(
+        self, ours: Sequence[float], before: Mapping[str, Sequence[float]]
+    ) -> tuple[Outcome, str, str]:
+        """Outcome, answer and strength of a run's values against those of a baseline, run by run; neither
+        side is without values.
+        """
+        return self._bounded(*self._compare(ours, _all(before)), median(ours), before)
+
     def _compare(self, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Outcome, str, str]:
-        """Outcome, answer and strength of two arms that both have values."""
+        """The same of two arms, whatever runs their values are of."""
         if min(len(ours), len(theirs)) < INFERENCE_FROM:
             return self._describe(ours, theirs)
         arms = f"{len(ours)} against {len(theirs)}"
@@ -131,7 +142,7 @@ class Throughput(Adjudicator):
         some = f", {MOST} of each at most compared" if max(len(ours), len(theirs)) > MOST else ""
         strength = (
             f"{arms}{some}: Hodges-Lehmann ratio with a 95 % interval, Mann-Whitney p = "
-            f"{mann_whitney(mine, yours):.3g}; the arms are two runs, not interleaved"
+            f"{mann_whitney(mine, yours):.3g}; the arms were not interleaved"
         )
         if low >= 1 - self.margin:
             return Outcome.PASS, f"{answer}{self._verdict(False)}.", strength
@@ -142,7 +153,7 @@ class Throughput(Adjudicator):
     def _describe(self, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Outcome, str, str]:
         """The same of arms that are too small for an interval."""
         strength = f"{len(ours)} against {len(theirs)}: descriptive only, medians compared"
-        ratio = statistics.median(ours) / statistics.median(theirs)
+        ratio = median(ours) / median(theirs)
         slower = ratio < 1 - self.margin
         answer = f"The median is {ratio - 1:+.1%} against the baseline's{self._verdict(slower)}"
         if min(len(ours), len(theirs)) < FEWEST or not (slower or self.accept_few):
@@ -156,6 +167,29 @@ class Throughput(Adjudicator):
             f"{answer}, but of so few values some are as fast as some of the baseline's.",
             strength,
         )
+
+    def _bounded(
+        self, outcome: Outcome, answer: str, strength: str, ours: float, before: Mapping[str, Sequence[float]]
+    ) -> tuple[Outcome, str, str]:
+        """The same, with no more claimed than the baseline's own runs allow: a run is a repeat."""
+        if len(before) == 1:
+            return outcome, answer, strength
+        runs = apart(before, min(FEWEST, max(map(len, before.values()))))
+        if (n := len(runs.medians)) == 1:
+            return outcome, answer, f"{strength}; of the baseline's runs only one has {FEWEST} values"
+        strength = f"{strength}; the medians of {n} runs against 1: descriptive only"
+        change = ours / runs.level - 1
+        told = (
+            f"{answer.rstrip('.')}; the baseline's {n} runs differ by {runs.spread:.1%} among themselves, "
+            f"and this median is {change:+.1%} against theirs, {runs.place(ours)}"
+        )
+        if outcome is Outcome.FAIL and -change <= runs.spread:
+            return Outcome.INCONCLUSIVE, f"{told}: no more than they differ.", strength
+        if outcome is Outcome.PASS and change < -self.margin:
+            return Outcome.INCONCLUSIVE, f"{told}: run by run it is slower.", strength
+        if runs.spread > self.margin:
+            told += "; a fall of the margin could not be told from that"
+        return outcome, f"{told}.", strength
 
     def _verdict(self, slower: bool) -> str:
         return f", {'' if slower else 'not '}slower by more than the margin of {self.margin:.1%}"
@@ -203,17 +237,17 @@ class Throughput(Adjudicator):
         self, evidence: Evidence, baseline: Evidence | None, kind: str, metric: Metric
     ) -> Iterable[Finding]:
         """A metric that is told and decides nothing: it depends on the mix, the cache and the queue."""
-        ours, theirs = _values(evidence, kind, metric.name), _values(baseline, kind, metric.name)
+        ours, before = _values(evidence, kind, metric.name), by_run(metric.name, baseline, kind)
         if not ours:
             return
-        median, was = statistics.median(ours), statistics.median(theirs) if theirs else 0
-        change = f", {median / was - 1:+.1%} against the baseline's" if was else ""
+        now, was = median(ours), apart(before).level if before else 0
+        change = f", {now / was - 1:+.1%} against the baseline's" if was else ""
         yield finding(
             self,
             f"{kind} {metric.name}",
             Outcome.PASS,
-            f"The median is {median:.4g} {metric.unit}{change}.",
-            figures=_figures(metric, ours, theirs),
+            f"The median is {now:.4g} {metric.unit}{change}.",
+            figures=_figures(metric, ours, before),
             strength="described, not judged",
             critical=False,
         )
@@ -229,25 +263,46 @@ def _of_kind(evidence: Evidence, kind: str) -> list[str]:
     return [e.id for e in evidence.exchanges if e.scenario == kind and e.outcome == "ok"]
 
 
-def _values(evidence: Evidence | None, kind: str, metric: str) -> list[float]:
+def _values(evidence: Evidence, kind: str, metric: str) -> list[float]:
     """The metric of a kind's exchanges, where it could be measured."""
-    if evidence is None:
-        return []
     return [value for _, value in measure(metric, (e for e in evidence.exchanges if e.scenario == kind))]
 
 
-def _figures(metric: Metric, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Figure, ...]:
-    """Median, least and greatest of both arms."""
+def _all(before: Mapping[str, Sequence[float]]) -> list[float]:
+    return [value for values in before.values() for value in values]
+
+
+def _figures(
+    metric: Metric, ours: Sequence[float], before: Mapping[str, Sequence[float]]
+) -> tuple[Figure, ...]:
+    """Median, least and greatest of both arms; and how far the baseline's runs lie apart."""
     if not ours:
         return (Figure(name=metric.name, value=None, unit=metric.unit, n=0, note="not measured"),)
-    return tuple(
+    theirs = _all(before)
+    runs = apart(before) if before else None
+    note = f"baseline n={len(theirs)}" + (f" in {len(before)} runs" if len(before) > 1 else "")
+    was = (runs.level, min(theirs), max(theirs)) if runs else (None, None, None)
+    now = (median(ours), min(ours), max(ours))
+    found = tuple(
         Figure(
             name=f"{metric.name} {name}",
-            value=of(ours),
+            value=value,
             unit=metric.unit,
             n=len(ours),
-            baseline=of(theirs) if theirs else None,
-            note=f"baseline n={len(theirs)}" if theirs else "",
+            baseline=baseline,
+            note=note if runs else "",
         )
-        for name, of in (("median", statistics.median), ("min", min), ("max", max))
+        for name, value, baseline in zip(("median", "min", "max"), now, was, strict=True)
+    )
+    return found if runs is None or len(before) == 1 else (*found, _run_to_run(metric, runs))
+
+
+def _run_to_run(metric: Metric, runs: Apart) -> Figure:
+    told = ", ".join(f"{run} {value:.4g}" for run, value in runs.medians.items())
+    return Figure(
+        name=f"{metric.name} run-to-run",
+        value=round(100 * runs.spread, 2) if isfinite(runs.spread) else None,
+        unit="%",
+        n=len(runs.medians),
+        note=f"medians of the baseline's runs: {told}",
     )

@@ -4,7 +4,8 @@ It writes nothing; no byte of evidence is touched.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from soakproof.judge.baseline import set_beside
 from soakproof.judge.finding import Finding, Verdict
 from soakproof.judge.identity import same_run
 from soakproof.judge.judging import judge, run_safely
+from soakproof.judge.repeats import runs_of
 from soakproof.judge.rules import Policy
 from soakproof.plain import plain
 from soakproof.policy import load_policy
@@ -40,19 +42,40 @@ def evidence_of(loaded: Loaded) -> Evidence:
     )
 
 
+def baseline_of(runs: Sequence[Loaded]) -> Evidence | None:
+    """The evidence of a baseline of these runs, the first one foremost; None of none."""
+    if not runs:
+        return None
+    first, *others = map(evidence_of, runs)
+    return replace(first, repeats=tuple(others))
+
+
+def beside(verdict: Verdict, baseline: Evidence | None) -> Evidence | None:
+    """Of a baseline the runs that the verdict names; all where it names none of them."""
+    names = {verdict.baseline, *verdict.baseline_repeats}
+    used = [run for run in runs_of(baseline) if run.id in names]
+    return replace(used[0], repeats=tuple(used[1:])) if used else baseline
+
+
 def judge_loaded(
-    run: Loaded, baseline: Loaded | None, policy: str, catalog: Catalog, now: datetime | None = None
+    run: Loaded,
+    baseline: Loaded | Evidence | None,
+    policy: str,
+    catalog: Catalog,
+    now: datetime | None = None,
+    absent: Sequence[str] = (),
 ) -> tuple[Verdict, Evidence]:
     """The verdict on a run under the policy of a name or file; the evidence comes along for a report.
 
-    ``now`` decides which reconsiderations have expired (default: this moment). Raises UsageError for a
-    policy that is wrong or reconsiders what the run's plan does not have, and for a baseline that is the run.
+    ``now`` decides which reconsiderations have expired (default: this moment); ``absent`` tells of runs of
+    the baseline that are not here. Raises UsageError for a policy that is wrong or reconsiders what the run's
+    plan does not have, and for a baseline that is the run.
     """
     rules = load_policy(catalog, policy)
     evidence = evidence_of(run)
     _refuse_unmatched(rules, evidence)
-    before = evidence_of(baseline) if baseline else None
-    if before and same_run(evidence, before):
+    before = evidence_of(baseline) if isinstance(baseline, Loaded) else baseline
+    if before and all(same_run(evidence, one) for one in runs_of(before)):
         raise UsageError(
             f"--baseline: {before.id} is the run itself",
             "compare with an earlier run of the same plan and model; "
@@ -64,6 +87,7 @@ def judge_loaded(
         before,
         judged_at=now or datetime.now(UTC),
         versions={"soakproof": __version__},
+        absent=absent,
     )
     return verdict, evidence
 
@@ -93,7 +117,7 @@ def _threshold_names(evidence: Evidence) -> set[str]:
 
 
 def try_adjudicator(
-    run: Loaded, baseline: Loaded | None, file: str, options: Mapping[str, Any], catalog: Catalog
+    run: Loaded, baseline: Sequence[Loaded], file: str, options: Mapping[str, Any], catalog: Catalog
 ) -> tuple[Finding, ...]:
     """One adjudicator's findings on a run, as it would have them in a verdict; options as a policy has them.
 
@@ -103,5 +127,5 @@ def try_adjudicator(
     made = build(catalog.adjudicator(file), options, "--set")
     evidence = evidence_of(run)
     nothing = Policy(name="", rules={})
-    _, usable, about = set_beside(evidence, nothing, evidence_of(baseline) if baseline else None)
+    _, usable, about = set_beside(evidence, nothing, baseline_of(baseline))
     return (*about, *run_safely(Path(file).stem, made, evidence, usable))

@@ -111,3 +111,53 @@ def test_auto_without_any_says_what_to_do(soakproof: Command, runs: Path) -> Non
     assert none.code == 64
     assert f"{unjudged.name}: never judged" in none.err
     assert not (now / "verdicts").exists()
+
+
+def test_a_baseline_of_several_runs_is_told_whole_and_loses_one_in_sight(
+    soakproof: Command, runs: Path
+) -> None:
+    first, second, third, now = (soaked(runs) for _ in range(4))
+    assert soakproof("baseline", "add", "nightly", first.name, second.name, third.name).code == 0
+    shown = soakproof("baseline", "show", "nightly")
+    assert (shown.code, shown.out.count("as it was sealed")) == (0, 3)
+    soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "nightly")
+    newest = max(run.name for run in (first, second, third))
+    assert compared_with(now) == newest
+    assert all(run.name in (now / "verdicts/1-pass/report.md").read_text() for run in (first, second, third))
+    first.rename(runs.parent / "moved")
+    assert "gone" in soakproof("baseline", "list").out
+    assert soakproof("baseline", "show", "nightly").code == 1
+    said = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "nightly")
+    assert "2 of its 3 runs are there" in said.out
+    assert f"not {first.name}: the run of nightly" in said.out
+    report = (now / "verdicts/2-pass/report.md").read_text()
+    assert f"left out of the baseline: {first.name}" in report.replace("\\", "")
+    assert soakproof("report", now.name, "--again").code == 0
+    for run in (second, third):
+        run.rename(runs.parent / run.name)
+    refused = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "nightly")
+    assert (refused.code, "none of the 3 runs of nightly is what it was" in refused.err) == (64, True)
+
+
+def test_runs_of_several_configurations_are_no_baseline(soakproof: Command, runs: Path) -> None:
+    first, other, newer = soaked(runs), soaked(runs, 2), soaked(runs, target={"build": "b2"})
+    for run, why in ((other, "seed: 2, not 1"), (newer, "backend_build: b2, not b1")):
+        refused = soakproof("baseline", "add", "nightly", first.name, run.name)
+        assert refused.code == 64
+        assert f"is not of the same configuration as {first.name}" in refused.err
+        assert why in refused.err
+    twice = soakproof("baseline", "add", "nightly", first.name, first.name)
+    assert (twice.code, "stands there twice" in twice.err) == (64, True)
+    assert not (runs / "baselines").exists()
+
+
+def test_a_run_of_the_baseline_is_judged_against_its_other_runs(soakproof: Command, runs: Path) -> None:
+    first, second = sorted((soaked(runs), soaked(runs)), key=lambda run: run.name)
+    soakproof("baseline", "add", "nightly", first.name, second.name)
+    soakproof("adjudicate", second.name, "--policy", "pass", "--baseline", "nightly")
+    assert compared_with(second) == first.name
+    assert "it is the run itself" in (second / "verdicts/1-pass/report.md").read_text()
+    auto = soakproof("adjudicate", first.name, "--policy", "pass", "--baseline", "auto")
+    assert "it is one of the 2 runs of nightly, which can be named instead" in auto.out
+    both = soakproof("compare", "nightly", second.name)
+    assert first.name in both.out.replace("\n", "")

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.judge import Evidence
+from soakproof.judge import Evidence, Outcome
 from soakproof.judge.baseline import set_beside
 from soakproof.judge.identity import FIELDS, compare, identity, option, same_run
+from soakproof.judge.repeats import unlike
 from soakproof.judge.rules import Policy
 from soakproof.testing.evidence import evidence, exchange
 
@@ -235,3 +236,28 @@ def test_a_short_run_of_the_same_plan_says_why_it_does_not_compare() -> None:
     _, used, (finding,) = set_beside(soaked(3), Policy(name="p", rules={}), replace(soaked(1), id="was"))
     assert used is None
     assert "The same plan asks other sizes of short runs ([short])" in finding.answer
+
+
+def whole(id: str, **over: Any) -> Evidence:
+    return replace(run(id, **over), raw={"outcome": "clean"})
+
+
+def test_of_a_baseline_of_several_runs_those_that_will_do_are_used_and_the_others_told() -> None:
+    other, now = whole("other", plan={"seed": 9}), run()
+    was = replace(other, repeats=(whole("was-1"), whole("was-2")))
+    _, used, (finding,) = set_beside(now, Policy(name="p", rules={}), was, ["was-3: gone"])
+    assert used is not None
+    assert [used.id, *(one.id for one in used.repeats)] == ["was-1", "was-2"]
+    assert finding.outcome is Outcome.PASS
+    assert finding.answer.startswith("2 runs, was-1, was-2: every field that must be the same is the same")
+    assert "left out of the baseline: other: not comparable: seed: " in finding.answer
+    assert finding.answer.endswith("was-3: gone.")
+    _, used, (finding,) = set_beside(now, Policy(name="p", rules={}), other, ["was-3: gone"])
+    assert (used, finding.outcome) == (None, Outcome.INCONCLUSIVE)
+    assert "was-3: gone" in finding.answer
+
+
+def test_runs_of_one_configuration_are_alike_in_what_is_under_test_too() -> None:
+    assert not list(unlike(whole("a"), whole("b")))
+    assert list(unlike(whole("a", target={"build": "b9"}), whole("b"))) == ["backend_build: b9, not b1"]
+    assert list(unlike(whole("a", plan={"seed": 9}), whole("b")))

@@ -56,18 +56,19 @@ def adjudicate(
     """
     from soakproof import report
     from soakproof.catalog import Catalog
-    from soakproof.cli.choosing import chosen
+    from soakproof.cli.choosing import Chosen, chosen
     from soakproof.judge.finding import EXIT_CODES
-    from soakproof.judgement import evidence_of, judge_loaded
+    from soakproof.judgement import baseline_of, beside, judge_loaded
 
     with working("reading the run and its seals"):
         judged = sealed_run(runs, run)
-        before = chosen(runs, baseline, judged, policy) if baseline else None
+        found = chosen(runs, baseline, judged, policy) if baseline else Chosen()
     now = today.replace(tzinfo=UTC) if today else None
     with working("judging"):
-        verdict, evidence = judge_loaded(judged, before, policy, Catalog(), now)
+        before = baseline_of(found.runs)
+        verdict, evidence = judge_loaded(judged, before, policy, Catalog(), now, found.absent)
     with working("writing the report"):
-        entry = report.write(judged.path, verdict, evidence, evidence_of(before) if before else None)
+        entry = report.write(judged.path, verdict, evidence, beside(verdict, before))
     say_coloured(report.terminal_table(verdict, width=width(), colour=colour(), every=every))
     say(f"\nreport: {entry / 'report.html'}")
     return EXIT_CODES[verdict.outcome]

@@ -42,7 +42,7 @@ def try_adjudicator(file: str, run: str, settings: tuple[str, ...], baseline: st
     catalog.adjudicator(file)  # what is wrong with it is told before a long run is read
     with working("reading the run and its seals"):
         judged = sealed_run(runs, run)
-        before = chosen(runs, baseline, judged, "default") if baseline else None
+        before = chosen(runs, baseline, judged, "default").runs if baseline else ()
     with working("asking"):
         findings = ask(judged, before, file, options, catalog)
     outcome = merge(f.outcome for f in findings if f.critical)

@@ -1,6 +1,6 @@
 """The arms of a comparison: out of runs as they are named on the command line, or out of files."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,15 +45,19 @@ def _parted(word: str, place: int) -> tuple[str, list[str]]:
 
 def _arm(runs: Path, name: str, words: Sequence[str], metrics: Sequence[str]) -> Arm:
     """Its runs are read one after the other; what is not compared of them is not kept."""
-    made = arm_of_runs(name, (evidence_of(_run(runs, word, name)) for word in words), metrics)
+    made = arm_of_runs(name, (evidence_of(run) for word in words for run in _runs(runs, word, name)), metrics)
     if twice := next((id for id in made.runs if made.runs.count(id) > 1), None):
         raise UsageError(f"arm {name}: {plain(twice, 100)} stands there twice", "each run counts once")
     return made
 
 
-def _run(runs: Path, word: str, arm: str) -> Loaded:
+def _runs(runs: Path, word: str, arm: str) -> Iterator[Loaded]:
+    """The run of a name; all runs of a baseline's."""
     what = f"arm {arm}"
-    return by_baseline(runs, word, what) if has_baseline(runs, word) else sealed_run(runs, word, what)
+    if has_baseline(runs, word):
+        yield from by_baseline(runs, word, what).runs
+    else:
+        yield sealed_run(runs, word, what)
 
 
 def arms_of_files(files: Sequence[Path]) -> list[Arm]:

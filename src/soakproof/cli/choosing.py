@@ -1,6 +1,7 @@
 """Which run another is compared with: by a baseline's name, by a run's, or the newest that will do."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from soakproof.policy import load_policy
 from soakproof.run import (
     RUN,
     Loaded,
+    Reference,
     all_of,
     baselines,
     has_baseline,
@@ -33,22 +35,60 @@ _OPTION = "--baseline"
 _TOLD = 5  # runs that were passed over
 
 
-def chosen(runs: Path, name: str, judged: Loaded, policy: str) -> Loaded:
-    """The run to compare with. Raises UsageError where there is none, or it is not what it was."""
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The runs of a baseline that are there, the newest first, and what became of the others."""
+
+    runs: tuple[Loaded, ...] = ()
+    absent: tuple[str, ...] = ()
+
+
+def chosen(runs: Path, name: str, judged: Loaded, policy: str) -> Chosen:
+    """What to compare with. Raises UsageError where there is nothing, or it is not what it was."""
     if name == AUTO:
-        return _newest(judged, policy)
-    return by_baseline(runs, name, _OPTION) if has_baseline(runs, name) else _by_run(runs, name)
+        return Chosen((_newest(judged, policy),))
+    if has_baseline(runs, name):
+        return by_baseline(runs, name, _OPTION)
+    return Chosen((_by_run(runs, name),))
 
 
-def by_baseline(runs: Path, name: str, what: str) -> Loaded:
-    """The run of a baseline. Raises UsageError where it is not what it was; ``what`` begins that."""
+def by_baseline(runs: Path, name: str, what: str) -> Chosen:
+    """The runs of a baseline; one of several that is not what it was is told and left out.
+
+    Raises UsageError where none is left; ``what`` begins that.
+    """
     baseline = read_baseline(runs, name)
-    if trouble := state(runs, baseline):
+    found: list[Loaded] = []
+    absent: list[str] = []
+    for reference in sorted(baseline.runs, key=lambda one: one.run, reverse=True):
+        try:
+            found.append(_referred(runs, name, reference, what))
+        except UsageError as error:
+            if len(baseline.runs) == 1:
+                raise
+            absent.append(f"{reference.run}: {error.problem.removeprefix(f'{what}: ')}")
+    if not found:
         raise UsageError(
-            f"{what}: the run of {name}, {plain(baseline.run, 100)}, is {trouble}",
-            f"name another: soakproof baseline add NAME RUN{runs_option(runs)}",
+            f"{what}: none of the {len(absent)} runs of {name} is what it was:\n  "
+            + listed(absent, _TOLD, "\n  ", limit=300),
+            _another(runs),
         )
-    return sealed_run(runs, str(runs / baseline.run), what)
+    if absent:
+        say(f"baseline {name}: {len(found)} of its {len(baseline.runs)} runs are there")
+    for told in absent:
+        say(f"  not {plain(told, 300)}")
+    return Chosen(tuple(found), tuple(absent))
+
+
+def _referred(runs: Path, name: str, reference: Reference, what: str) -> Loaded:
+    if trouble := state(runs, reference):
+        told = f"{what}: the run of {name}, {plain(reference.run, 100)}, is {trouble}"
+        raise UsageError(told, _another(runs))
+    return sealed_run(runs, str(runs / reference.run), what)
+
+
+def _another(runs: Path) -> str:
+    return f"name another: soakproof baseline add NAME RUN{runs_option(runs)}"
 
 
 def _by_run(runs: Path, name: str) -> Loaded:
@@ -73,6 +113,7 @@ def _newest(judged: Loaded, policy: str) -> Loaded:
         if not against:
             found = sealed_run(here, str(path), _OPTION)
             _say(f"baseline: {path.name}, the newest run that was judged PASS and is comparable", passed_over)
+            _say_of_several(here, path.name)
             return found
         passed_over.append(f"{path.name}: {against}")
     if not passed_over:
@@ -90,6 +131,14 @@ def _say(told: str, passed_over: list[str]) -> None:
         say(f"  not {plain(line, 300)}")
     if len(passed_over) > _TOLD:
         say(f"  nor {len(passed_over) - _TOLD} more")
+
+
+def _say_of_several(runs: Path, run: str) -> None:
+    """A baseline of several runs that has this one can say more than it alone."""
+    for baseline in baselines(runs):
+        n = len(baseline.runs)
+        if n > 1 and run in [reference.run for reference in baseline.runs]:
+            say(f"  it is one of the {n} runs of {baseline.name}, which can be named instead")
 
 
 def _against(path: Path, judged: Loaded, roles: Mapping[str, Role]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 Loads no gevent, locust, httpx or trio.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -162,20 +162,22 @@ def _refuse_newer(path: Path, document: object) -> None:
 
 def _page(runs: Path, path: Path, verdict: Verdict, tell: Callable[[str], None]) -> "Page":
     """What the reports show, from the sealed evidence of the run and of its baseline."""
-    from soakproof.judgement import evidence_of
+    from soakproof.judgement import baseline_of, evidence_of
     from soakproof.report import build
 
     evidence = evidence_of(sealed_run(path.parent, str(path)))
-    before = _baseline(runs, path, verdict, tell)
-    return build(verdict, evidence, evidence_of(before) if before else None)
+    return build(verdict, evidence, baseline_of(list(_baseline(runs, path, verdict, tell))))
 
 
-def _baseline(runs: Path, path: Path, verdict: Verdict, tell: Callable[[str], None]) -> Loaded | None:
-    """The baseline, from beside the run or from ``runs``; without it the reports say less, and we say so."""
-    if verdict.baseline is None:
-        return None
-    for folder in dict.fromkeys((path.parent, runs)):
-        if (folder / verdict.baseline).is_dir():
-            return sealed_run(folder, str(folder / verdict.baseline), "the verdict's baseline")
-    tell(f"the baseline {verdict.baseline} is not here: its figures are left out")
-    return None
+def _baseline(runs: Path, path: Path, verdict: Verdict, tell: Callable[[str], None]) -> Iterator[Loaded]:
+    """The baseline's runs, from beside the run or from ``runs``; without one the reports say less, and we
+    say so.
+    """
+    for name in (verdict.baseline, *verdict.baseline_repeats):
+        if name is None:
+            continue
+        there = next((f for f in dict.fromkeys((path.parent, runs)) if (f / name).is_dir()), None)
+        if there is None:
+            tell(f"the baseline {name} is not here: its figures are left out")
+        else:
+            yield sealed_run(there, str(there / name), "the verdict's baseline")

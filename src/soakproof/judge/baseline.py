@@ -1,31 +1,54 @@
 """Whether a run has a baseline that it may be compared with. Pure; no I/O.
 
-A baseline that is not comparable, or is no sound evidence itself, is withheld from every adjudicator.
+A baseline that is not comparable, or is no sound evidence itself, is withheld from every adjudicator. Of a
+baseline of several runs those that will do are used, and the others are told.
 """
+
+from collections.abc import Sequence
+from dataclasses import replace
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Finding, Outcome
 from soakproof.judge.identity import Comparison, compare, same_run
+from soakproof.judge.repeats import runs_of
 from soakproof.judge.rules import Policy
+from soakproof.judge.telling import counted
+from soakproof.plain import listed
 
+_MOST_RUNS = 10  # of a baseline, that a finding names
 _TOLD = 120  # characters of differences that a finding names, after the first
 
 
 def set_beside(
-    evidence: Evidence, policy: Policy, baseline: Evidence | None
+    evidence: Evidence, policy: Policy, baseline: Evidence | None, absent: Sequence[str] = ()
 ) -> tuple[Comparison, Evidence | None, tuple[Finding, ...]]:
-    """The comparison, the baseline if adjudicators may use it, and what there is to say about it."""
+    """The comparison, the baseline if adjudicators may use it, and what there is to say about it.
+
+    ``absent`` says of runs of the baseline why they are not even here.
+    """
     if baseline is None:
         missing = _finding(Outcome.INCONCLUSIVE, "The policy requires a baseline; none was given.")
         return Comparison(), None, (missing,) if policy.baseline_required else ()
+    looked = [(run, *_looked_at(evidence, policy, run)) for run in runs_of(baseline)]
+    fit = [(run, compared) for run, compared, against in looked if not against]
+    left_out = [f"{run.id}: {against}" for run, _, against in looked if against] + list(absent)
+    if not fit:
+        told = listed(left_out, _MOST_RUNS, "; ", limit=400)
+        return looked[0][1], None, (_finding(Outcome.INCONCLUSIVE, f"{told}."),)
+    (first, compared), *others = fit
+    used = replace(first, repeats=tuple(run for run, _ in others))
+    answer = _comparable([run.id for run in runs_of(used)], policy, compared, left_out)
+    return compared, used, (_finding(Outcome.PASS, answer),)
+
+
+def _looked_at(evidence: Evidence, policy: Policy, baseline: Evidence) -> tuple[Comparison, str]:
+    """One run beside another, and why it will not do; empty when it will."""
     compared = compare(evidence, baseline, policy.roles)
     against = _unfit(evidence, baseline)
     if not against and not compared.comparable:
         told = _first([*compared.differ, *compared.unknown])
         against = f"not comparable: {told}. {_what_to_do(evidence, baseline)}"
-    outcome = Outcome.INCONCLUSIVE if against else Outcome.PASS
-    answer = f"{baseline.id}: {against}." if against else _comparable(baseline, policy, compared)
-    return compared, None if against else baseline, (_finding(outcome, answer),)
+    return compared, against
 
 
 def _what_to_do(evidence: Evidence, baseline: Evidence) -> str:
@@ -42,12 +65,16 @@ def _first(differences: list[str]) -> str:
     return "; ".join(shown) + (f"; and {more} more, which the report lists" if more else "")
 
 
-def _comparable(baseline: Evidence, policy: Policy, compared: Comparison) -> str:
-    told = [f"{baseline.id}: every field that must be the same is the same"]
+def _comparable(names: list[str], policy: Policy, compared: Comparison, left_out: list[str]) -> str:
+    named = listed(names, _MOST_RUNS)
+    runs = f"{counted(len(names), 'run')}, {named}" if len(names) > 1 else named
+    told = [f"{runs}: every field that must be the same is the same"]
     if compared.remarks:
         told.append(f"not known: {', '.join(compared.remarks)}")
     if policy.roles:
         told.append(f"moved by the policy: {', '.join(f'{n} to {r}' for n, r in policy.roles.items())}")
+    if left_out:
+        told.append(f"left out of the baseline: {listed(left_out, _MOST_RUNS)}")
     return "; ".join(told) + "."
 
 

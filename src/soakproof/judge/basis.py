@@ -91,5 +91,7 @@ def _against(baseline: Evidence | None, usable: Evidence | None) -> str:
         return "no baseline"
     name = plain(baseline.id, 80)
     lasted = "of unknown length" if baseline.duration is None else length(baseline.duration)
-    told = f"the baseline {name} ({lasted})"
+    others = [run.id for run in (usable.repeats if usable else ())]
+    more = f" and {counted(len(others), 'more run')} of it, {listed(others, KINDS_SHOWN, limit=80)}"
+    told = f"the baseline {name} ({lasted}){more if others else ''}"
     return f"against {told}" if usable else f"{told} could not be compared with"

@@ -29,6 +29,7 @@ class Evidence:
     recovered: bool = False
     host_lost: bool = False  # recovered after the host had been restarted
     id: str = ""
+    repeats: tuple["Evidence", ...] = ()  # of a baseline: the other runs of the same configuration
 
     def _of(self, kind: type) -> Iterable[Any]:
         return (r for r in self._sound_events[0] if type(r) is kind)

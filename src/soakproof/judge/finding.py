@@ -88,7 +88,7 @@ class Verdict:
     outcome: Outcome
     run: str
     policy: str
-    baseline: str | None
+    baseline: str | None  # of several runs the newest
     judged_at: str  # UTC, ISO
     raw: dict[str, Any] | None
     findings: tuple[Finding, ...]
@@ -98,6 +98,7 @@ class Verdict:
     not_proven: tuple[str, ...] = ()  # what the run does not prove, in sentences
     identity: dict[str, Any] = field(default_factory=dict)  # of the target, from run.json
     changed: tuple[dict[str, Any], ...] = ()  # fields that the baseline differs in: field, role, was, is
+    baseline_repeats: tuple[str, ...] = ()  # the other runs of the baseline
     versions: dict[str, str] = field(default_factory=dict)  # program, adjudicators' digests, policy digest
 
 

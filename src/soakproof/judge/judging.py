@@ -28,10 +28,14 @@ def judge(
     *,
     judged_at: datetime,
     versions: Mapping[str, str] | None = None,
+    absent: Sequence[str] = (),
 ) -> Verdict:
-    """The verdict on a run. ``judged_at`` decides, by its UTC date, which reconsiderations have expired."""
+    """The verdict on a run. ``judged_at`` decides, by its UTC date, which reconsiderations have expired;
+    ``absent`` tells of runs of the baseline that could not be read.
+    """
     moment = judged_at.astimezone(UTC)
-    comparison, usable, about_baseline = set_beside(evidence, policy, baseline)
+    comparison, usable, about_baseline = set_beside(evidence, policy, baseline, absent)
+    beside = usable or baseline
     own = {name: run_safely(name, rule.adjudicator, evidence, usable) for name, rule in policy.rules.items()}
     reconsidered = reconsider(
         policy.reconsider, evidence.raw, [f for found in own.values() for f in found], moment.date()
@@ -51,12 +55,13 @@ def judge(
         outcome=merge(f.outcome for f in findings if f.critical),
         run=evidence.id,
         policy=policy.name,
-        baseline=baseline.id if baseline else None,
+        baseline=beside.id if beside else None,
+        baseline_repeats=tuple(run.id for run in usable.repeats) if usable else (),
         judged_at=moment.isoformat(timespec="seconds"),
         raw=dict(evidence.raw) if evidence.raw is not None else None,
         findings=findings,
         reconsidered=reconsidered,
-        rests_on=rests_on(evidence, baseline, usable),
+        rests_on=rests_on(evidence, beside, usable),
         caveats=tuple(caveats(evidence, usable)),
         not_proven=not_proven(evidence, usable),
         identity=identity(evidence),

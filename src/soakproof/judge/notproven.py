@@ -157,7 +157,7 @@ def _baseline(evidence: Evidence, baseline: Evidence | None) -> Iterator[str]:
     if few:
         yield f"Fewer than {INFERENCE_FROM} repeats of {_listed(few)}: their rates only describe."
     apart = evidence.run.get("boot_id") != baseline.run.get("boot_id")
-    yield "The two runs were not interleaved" + (
+    yield f"The {'runs' if baseline.repeats else 'two runs'} were not interleaved" + (
         ": what changed on the host between them is part of every difference." if apart else "."
     )
 

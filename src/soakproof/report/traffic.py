@@ -1,11 +1,12 @@
 """Tables of what was asked and checked, kind by kind, and their medians beside the baseline's. No I/O."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.repeats import Apart, apart, by_run
 from soakproof.metrics import METRICS, values
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.records import Exchange
@@ -121,11 +122,20 @@ def compared_table(evidence: Evidence, baseline: Evidence | None, unfit: str = "
 def _compared_row(
     kind: str, name: str, head: str, evidence: Evidence, baseline: Evidence
 ) -> tuple[str, ...] | None:
-    now, was = (
-        values(name, (e for e in side.exchanges if e.scenario == kind)) for side in (evidence, baseline)
-    )
+    now = values(name, (e for e in evidence.exchanges if e.scenario == kind))
+    was = by_run(name, baseline, kind)
     if not now or not was:
         return None
     unit = METRICS[name].unit
-    told = [f"{quantity(median(found), unit)} (n {len(found):,})" for found in (was, now)]
-    return (kind, head, *told, change(median(was), median(now)))
+    here = f"{quantity(median(now), unit)} (n {len(now):,})"
+    return (kind, head, _of_runs(apart(was), was, unit), here, change(apart(was).level, median(now)))
+
+
+def _of_runs(found: Apart, was: Mapping[str, Sequence[float]], unit: str) -> str:
+    """The median; of several runs that of their medians, with the least and the greatest of these."""
+    n = sum(map(len, was.values()))
+    told = quantity(found.level, unit)
+    if len(was) == 1:
+        return f"{told} (n {n:,})"
+    least, greatest = (quantity(of(found.medians.values()), unit) for of in (min, max))
+    return f"{told} (n {n:,} in {len(was)} runs, whose medians are {least} to {greatest})"

@@ -19,7 +19,6 @@ from soakproof.run.baselines import (
     has_baseline,
     read_baseline,
     remove_baseline,
-    state,
 )
 from soakproof.run.files import check_room, digest, to_json, write_atomic, written_whole
 from soakproof.run.loading import (
@@ -35,6 +34,7 @@ from soakproof.run.loading import (
 )
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
+from soakproof.run.references import Reference, refer, state
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, SealState, is_own, seal_folder, seal_run, verify
 from soakproof.run.shapes import shaped_run
 from soakproof.run.verdicts import (
@@ -66,6 +66,7 @@ __all__ = [
     "EntryState",
     "Loaded",
     "NodeWriter",
+    "Reference",
     "Run",
     "SealState",
     "VerdictFolder",
@@ -88,6 +89,7 @@ __all__ = [
     "read_records",
     "read_run",
     "recover",
+    "refer",
     "remove_baseline",
     "reseal_entry",
     "runs_option",

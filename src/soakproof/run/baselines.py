@@ -1,14 +1,15 @@
-"""Baselines: names for sealed runs, in a file beside them. A baseline is a reference, by the digest of a
-run's seal; the run stays where it is.
+"""Baselines: names for sealed runs, in a file beside them. A baseline is a reference by the digest of a run's
+seal, or several, to runs of one configuration that was soaked again; the runs stay where they are.
 
     runs/baselines/<name>.json
 """
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -16,7 +17,7 @@ from soakproof.errors import RecorderError, UsageError, words
 from soakproof.plain import plain
 from soakproof.run.files import to_json, write_atomic
 from soakproof.run.naming import runs_option
-from soakproof.run.seal import seal_digest
+from soakproof.run.references import Reference, refer
 
 FOLDER = "baselines"
 RESERVED = ("auto", "latest")
@@ -26,11 +27,10 @@ _FORM = "up to 60 letters, digits, dots, dashes and underlines"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """A run under a name: its folder's name, and the SHA-256 of its seal when it was added."""
+    """Runs under a name: one, or several of the same configuration."""
 
     name: str
-    run: str
-    seal: str
+    runs: tuple[Reference, ...]
     added_at: str  # UTC, ISO
     note: str = ""
 
@@ -46,35 +46,47 @@ def read_baseline(runs: Path, name: str) -> Baseline:
     """The one of that name. Raises UsageError where there is none, or where it cannot be read."""
     path = _file(runs, name)
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Baseline)
+        found = msgspec.convert(_of_today(msgspec.json.decode(path.read_bytes())), Baseline)
     except FileNotFoundError:
         hint = f"`soakproof baseline list{runs_option(runs)}` lists those that there are"
         raise UsageError(f"no baseline is called {plain(name, 100)!r}", hint) from None
     except (OSError, msgspec.DecodeError) as error:
         told = words(error) if isinstance(error, OSError) else str(error)
-        hint = f"remove it, and add the run again: soakproof baseline remove {path.stem}{runs_option(runs)}"
-        raise UsageError(f"{path} cannot be read: {told}", hint) from error
+        raise UsageError(f"{path} cannot be read: {told}", _anew(path, runs)) from error
     if found.name != name:
         raise UsageError(f"{path} is the file of another baseline, {plain(found.name, 60)!r}", "name it back")
+    if not found.runs:
+        raise UsageError(f"{path} names no run", _anew(path, runs))
     return found
+
+
+def _of_today(document: Any) -> Any:
+    """The document of a file; earlier builds wrote one run a baseline, beside the name."""
+    if isinstance(document, dict) and "runs" not in document:
+        return {**document, "runs": [document]}
+    return document
+
+
+def _anew(path: Path, runs: Path) -> str:
+    return f"remove it, and add the run again: soakproof baseline remove {path.stem}{runs_option(runs)}"
 
 
 def has_baseline(runs: Path, name: str) -> bool:
     return bool(NAME.fullmatch(name)) and os.path.lexists(runs / FOLDER / f"{name}.json")
 
 
-def add_baseline(runs: Path, name: str, run: Path, *, added_at: str, note: str = "") -> Baseline:
-    """Name a sealed run that lies in ``runs``. Raises UsageError for a name that is taken or none."""
+def add_baseline(runs: Path, name: str, named: Sequence[Path], *, added_at: str, note: str = "") -> Baseline:
+    """Name sealed runs that lie in ``runs``. Raises UsageError for a name that is taken or none, and for a
+    run that stands there twice.
+    """
     path = _file(runs, name)
     if os.path.lexists(path):
         hint = f"choose another, or first: soakproof baseline remove {name}{runs_option(runs)}"
         raise UsageError(f"there is a baseline {name!r} already", hint)
-    if run.resolve().parent != runs.resolve():
-        raise UsageError(f"{plain(run, 200)} is not in {runs}", "name its folder: --runs DIR")
-    seal = seal_digest(run)
-    if seal is None:
-        raise UsageError(f"{plain(run, 200)} is not sealed", "only a sealed run can be a baseline")
-    made = Baseline(name=name, run=run.name, seal=seal, added_at=added_at, note=note)
+    references = tuple(refer(runs, run, "a baseline") for run in named)
+    if twice := next((r for r in references if references.count(r) > 1), None):
+        raise UsageError(f"{plain(twice.run, 100)} stands there twice", "each run counts once")
+    made = Baseline(name=name, runs=references, added_at=added_at, note=note)
     try:
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
@@ -92,17 +104,6 @@ def remove_baseline(runs: Path, name: str) -> None:
         read_baseline(runs, name)  # says so
     except OSError as error:
         raise RecorderError(f"cannot remove {path}: {words(error)}") from error
-
-
-def state(runs: Path, baseline: Baseline) -> str:
-    """What became of its run; "" where it has the seal that it had. Its files are not compared."""
-    run = runs / baseline.run
-    if not run.is_dir():
-        return "gone"
-    seal = seal_digest(run)
-    if seal is None:
-        return "its seal is gone"
-    return "" if seal == baseline.seal else "sealed anew since it was added"
 
 
 def _file(runs: Path, name: str) -> Path:

@@ -1,10 +1,10 @@
 """What figures with a row or a panel for each kind share: their bounds and their words. No I/O."""
 
 from collections.abc import Sequence
-from statistics import median
 
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import METRICS, values
+from soakproof.judge.repeats import apart, by_run
+from soakproof.metrics import METRICS
 from soakproof.report.figures.drawn import undrawn
 from soakproof.report.page import Drawing
 
@@ -13,11 +13,11 @@ MOST_POINTS = 400  # of one kind
 
 
 def median_of(metric: str, evidence: Evidence | None, kind: str) -> float | None:
-    """The median of a kind's answers; None where nothing was measured, or there is no evidence."""
-    if evidence is None:
-        return None
-    found = values(metric, (e for e in evidence.exchanges if e.scenario == kind))
-    return median(found) if found else None
+    """The median of a kind's answers, of a baseline of several runs that of their medians; None where nothing
+    was measured, or there is no evidence.
+    """
+    found = by_run(metric, evidence, kind)
+    return apart(found).level if found else None
 
 
 def nothing(name: str, title: str, metric: str, evidence: Evidence) -> Drawing:

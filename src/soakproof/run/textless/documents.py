@@ -80,8 +80,8 @@ _FINDING: dict[str, Rule] = {
     "figures": lambda figures: _each(figures, lambda figure: _of(figure, _FIGURE, text)),
 }
 _VERDICT: dict[str, Rule] = {
-    **rules(whole="format exit_code outcome run policy baseline judged_at reconsidered versions"),
-    **rules(whole="rests_on caveats not_proven", words="changed"),
+    **rules(whole="format exit_code outcome run policy baseline baseline_repeats judged_at reconsidered"),
+    **rules(whole="versions rests_on caveats not_proven", words="changed"),
     "raw": _raw,
     "identity": lambda identity: _of(identity, rules(words="kind_options plan"), whole),
     "findings": lambda findings: _each(findings, lambda finding: _of(finding, _FINDING, text)),
