@@ -13,6 +13,7 @@ from soakproof.judge import (
     Ranges,
     all_said,
     counted,
+    disguised,
     finding,
     ids,
     nonces,
@@ -59,7 +60,8 @@ class Isolation(Adjudicator):
         owners = _owners(evidence)
         answered = [e for e in evidence.exchanges if all_said(e)]
         dropped = [e for e in evidence.exchanges if e.token_events and not all_said(e)]
-        leaks = [leak for e in answered for leak in _leaks(e, owners)]
+        bare = {nonce.replace("-", ""): nonce for nonce in owners}
+        leaks = [leak for e in answered for leak in _leaks(e, owners, bare)]
         ages = [leak.age for leak in leaks if leak.age is not None]
         if leaks:
             outcome, answer = Outcome.FAIL, _story(leaks)
@@ -138,8 +140,11 @@ def _owners(evidence: Evidence) -> Mapping[str, Sequence[Exchange | Opened]]:
     return found
 
 
-def _leaks(reader: Exchange, owners: Mapping[str, Sequence[Exchange | Opened]]) -> Iterable[Leak]:
+def _leaks(
+    reader: Exchange, owners: Mapping[str, Sequence[Exchange | Opened]], bare: Mapping[str, str]
+) -> Iterable[Leak]:
     told = nonces(all_said(reader)).union(reader.stray_secrets)
+    told |= {bare[found] for found in disguised(all_said(reader)) if found in bare}
     foreign = {n for n in told if n in owners} - set(reader.secrets)
     for nonce in sorted(foreign):
         before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]
@@ -162,6 +167,8 @@ def _where(leak: Leak) -> str:
     """That it came where clients do not read, if so."""
     reader = leak.reader
     if leak.nonce not in nonces(all_said(reader)):
+        if leak.nonce.replace("-", "") in disguised(all_said(reader)):
+            return " in another spelling"
         return " in its headers, in a comment or in a field that no client reads"
     late = leak.nonce in reader.text_after_done
     early = any(leak.nonce in part for part in (reader.text, reader.reasoning, reader.tool_calls))

@@ -38,6 +38,7 @@ from soakproof.judge.slotwork import (
     sightings,
 )
 from soakproof.judge.staleness import health_is_stale, stale_slots
+from soakproof.judge.unwell import unwell
 from soakproof.records import Event, Exchange, Sample
 
 KNOWN = {
@@ -77,6 +78,7 @@ class Slots(Adjudicator):
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._restarted(evidence)
         yield from self._gone(evidence)
+        yield from self._unwell(evidence)
         samples = sightings(evidence)
         if not samples:
             yield self._unseen(evidence)
@@ -153,6 +155,24 @@ class Slots(Adjudicator):
                 limit_source="policy",
                 span=(ends[0].t_ns / NS, ends[-1].t_ns / NS),
                 fault="host" if evicted else "backend",
+            )
+
+    def _unwell(self, evidence: Evidence) -> Iterable[Finding]:
+        """A server that says of itself that it, or its backend, is not well: others would send it no work."""
+        found = unwell(evidence)
+        if len(found):
+            whole = len(evidence.source("health"))
+            why = plain(found.reason(), 120)
+            yield finding(
+                self,
+                "health",
+                Outcome.INCONCLUSIVE,
+                f"In {len(found)} of {whole} readings its health said that it or its backend is not well, "
+                f"while nothing else showed why{f': {why}' if why else ''}.",
+                figures=(Figure(name="not well", value=len(found), n=whole),),
+                limit="well, but after a restart",
+                span=(float(found.times_s[0]), float(found.times_s[-1])),
+                fault="server",
             )
 
     def _stale_health(self, ends: Sequence[Event], answered: int) -> Finding:

@@ -16,6 +16,9 @@ NONCE_LETTERS = "BCDFGHJKMNPQRSTVWXZ479"  # no vowels: a nonce is never a word
 _OUTCOMES: Mapping[bool | None, CheckOutcome] = {True: "pass", False: "fail", None: "unknown"}
 _NONCE = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
 
+_APART = re.compile(r"[^A-Z0-9]+")
+_BARE = re.compile(f"(?=([{NONCE_LETTERS}]{{8}}))")  # each place where eight may begin
+
 
 def all_said(exchange: Exchange) -> str:
     """All that was answered, wherever it stood, what came after [DONE] included; empty where nothing was."""
@@ -26,6 +29,13 @@ def all_said(exchange: Exchange) -> str:
 def nonces(text: str) -> frozenset[str]:
     """Everything in the text that has the form of a nonce: eight letters and digits, or four and four."""
     return frozenset(_NONCE.findall(text))
+
+
+def disguised(text: str) -> frozenset[str]:
+    """What has the letters of a nonce, eight in a row, whatever stands between them and however they are
+    written: a leak may have lost its hyphen, its capitals, or the space before it.
+    """
+    return frozenset(_BARE.findall(_APART.sub("", text.upper())))
 
 
 class Secrets:

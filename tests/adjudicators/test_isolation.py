@@ -163,3 +163,22 @@ def test_ids_that_belong_to_no_other_answer_are_no_mixture(mine, yours, others) 
 def test_a_server_that_calls_all_its_answers_alike_mixes_nothing() -> None:
     alike = [exchange(f"x{n}", at=n, answer_id=id_of("a"), other_ids=(id_of("b"),)) for n in range(8)]
     assert "mixed" not in adjudicate("isolation", evidence(alike))
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    ["bcdf-4479", "BCDF4479", "BCDF–4479", "B C D F - 4 4 7 9", "thebcdf-4479again", "BCDF\u200b4479"],
+)
+def test_a_secret_in_another_spelling_is_a_leak(spelled: str) -> None:
+    mine = exchange("a", at=0, took=1, secrets=("BCDF-4479",), text="BCDF-4479")
+    found = adjudicate("isolation", evidence(mine, exchange("b", at=4, text=f"It is {spelled}, I think.")))
+    assert found["foreign"].outcome is Outcome.FAIL
+    assert "says BCDF-4479 in another spelling, which belongs to a" in found["foreign"].answer
+    own = exchange("b", at=4, text=f"It is {spelled}.", secrets=("BCDF-4479",))
+    assert adjudicate("isolation", evidence(mine, own))["foreign"].outcome is Outcome.PASS
+
+
+def test_half_a_secret_is_none() -> None:
+    mine = exchange("a", at=0, took=1, secrets=("BCDF-4479",), text="BCDF-4479")
+    found = adjudicate("isolation", evidence(mine, exchange("b", at=4, text="BCDF-447 and 4479")))
+    assert found["foreign"].outcome is Outcome.PASS

@@ -152,6 +152,7 @@ DOUBTS: dict[str, list[dict[str, Any]]] = {
     ],
     "timings_over_clock": [{"timings": timings(ms=5000.0)}],
     "finish_reason_unknown": [{"notes": ("finish_reason_unknown: pause_turn",)}],
+    "finish_reason_filtered": [{"notes": ("finish_reason_filtered",)}],
     "over_max_tokens": [{"notes": ("over_max_tokens: 80 of 64 tokens",)}],
 }
 

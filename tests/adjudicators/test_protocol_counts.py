@@ -165,3 +165,14 @@ def test_the_words_around_a_short_register_have_fewer_tokens() -> None:
     longer = [lookup(i, tokens=5 + round(30_000 / 2.4), chars=30_000) for i in range(9)]
     shorter = [lookup(20 + i, tokens=5 + round(1950 / 2.4 + 150 / 4.8), chars=2100) for i in range(3)]
     assert set(judged(*longer, *shorter, echoed(40, prompt_tokens=25))) == {"answers"}
+
+
+def test_events_that_came_twice() -> None:
+    found = judged(*SHORT, *(prose(30 + i, lost=-1) for i in range(3)))["events_doubled"]
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "301 events for 300 tokens" in found.answer
+    assert judged(*SHORT, prose(30, lost=-1))["events_doubled"].outcome is Outcome.PASS  # one is told alone
+
+
+def test_a_server_that_counts_otherwise_has_no_doubled_events() -> None:
+    assert "events_doubled" not in judged(*SHORT, *(prose(30 + i, lost=-1) for i in range(20)))

@@ -305,3 +305,29 @@ def test_somebody_elses_work_is_told_and_decides_where_the_policy_wants_to_be_al
     found = adjudicate("slots", run, alone=True)["strangers"]
     assert found.critical
     assert found.outcome is Outcome.INCONCLUSIVE
+
+
+def health(at: float, *, ok: bool = True, alive: bool | None = True) -> Any:
+    backends = None if alive is None else [{"role": "backend", "alive": alive}]
+    reason = "" if ok else "status 500"
+    return sample("health", at, status_code=200 if ok else 500, ok=ok, backends=backends, reason=reason)
+
+
+@pytest.mark.parametrize("ill", [{"ok": False, "alive": None}, {"alive": False}])
+def test_a_server_that_says_it_is_not_well_is_told(ill: dict[str, Any]) -> None:
+    told = [health(float(at), **(ill if at in (20, 21, 40) else {})) for at in range(60)]
+    found = adjudicate("slots", evidence(told))["health"]
+    assert (found.outcome, found.fault) == (Outcome.INCONCLUSIVE, "server")
+    assert found.answer.startswith("In 3 of 60 readings its health said that it or its backend is not well")
+
+
+def test_health_that_is_well_or_ill_for_a_reason_is_not_told() -> None:
+    well = [health(float(at)) for at in range(60)]
+    assert "health" not in adjudicate("slots", evidence(well))
+    once = [health(float(at), ok=at != 30) for at in range(60)]
+    assert "health" not in adjudicate("slots", evidence(once))
+    after = [health(float(at), ok=at not in (30, 31)) for at in range(60)]
+    restarted = event("restart", 29.0, role="backend", was_pid=1, is_pid=2)
+    assert "health" not in adjudicate("slots", evidence(after, restarted))
+    early = [health(float(at), ok=at > 5) for at in range(60)]
+    assert "health" not in adjudicate("slots", evidence(early, run={"load_started_ns": nanoseconds(6.0)}))

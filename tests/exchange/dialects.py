@@ -55,7 +55,7 @@ HEALTHY: dict[str, tuple[bytes, str, set[str], dict[str, Any]]] = {
     "the finish reason of a content filter": (
         answer("Well", end=[chunk(finish="content_filter"), DONE]),
         "Well",
-        set(),
+        {"finish_reason_filtered"},
         {"finish_reason": "content_filter"},
     ),
     "done without a space": (

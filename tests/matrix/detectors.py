@@ -46,6 +46,7 @@ ELSEWHERE = {
     "scheduling: growing waits": "tests/adjudicators/test_scheduling_waits.py",
     "scheduling: wedged": "tests/cases/test_timelines.py",
     "server_log: backend_lost": "tests/adjudicators/test_server_log.py",
+    "slots: health": "tests/adjudicators/test_slots.py",
     "server_log: crash": "tests/adjudicators/test_server_log.py",
     "server_log: device_error": "tests/adjudicators/test_server_log.py",
     "server_log: device_lost": "tests/load/test_words_of_the_server.py",

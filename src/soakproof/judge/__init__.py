@@ -6,7 +6,7 @@ Statistics are in `soakproof.judge.statistics`.
 """
 
 from soakproof.clock import NS
-from soakproof.context import all_said, nonces
+from soakproof.context import all_said, disguised, nonces
 from soakproof.endings import how_ended
 from soakproof.failures import fault_of
 from soakproof.judge.evidence import Evidence
@@ -36,6 +36,7 @@ __all__ = [
     "all_said",
     "check_outcome",
     "counted",
+    "disguised",
     "fault_of",
     "finding",
     "how_ended",

@@ -5,7 +5,7 @@ from statistics import median
 
 from soakproof.judge.claims import timing, whole
 from soakproof.judge.evidence import Evidence
-from soakproof.judge.lostevents import forced
+from soakproof.judge.lostevents import countable, forced
 from soakproof.judge.promptcounts import LONG
 from soakproof.metrics import number
 from soakproof.reading.ending import BUFFERED_MIN_MS, BUFFERED_MIN_TOKENS
@@ -113,6 +113,7 @@ CONCERNED: Mapping[str, Concern] = {
     "cached_denied": claims_hit,
     "length_early": lambda e: e.finish_reason == "length",
     "events_lost": forced,
+    "events_doubled": countable,
     "prompt_cut": lambda e: e.prompt_chars >= LONG,
     "prompt_tokens_few": lambda e: e.prompt_chars >= LONG,
 }

@@ -1,4 +1,4 @@
-"""Tokens of forced answers that came as no text, of a server whose tokens otherwise do. Pure; no I/O.
+"""Events against tokens: those that were lost on their way, and those that came twice. Pure; no I/O.
 
 llama.cpp sends an event a token, and the last token of an answer that ends by itself has no text. Where that
 holds of nearly all such answers, a forced one with fewer events than tokens has lost some on their way. Or
@@ -14,17 +14,18 @@ from soakproof.records import Exchange
 FEWEST = 20  # answers, for a habit
 FIRM = 0.95  # of them, that agree
 LOST = 2  # tokens beyond the habit
+SOME = 0.25  # of the answers: what is in more of them is the server's way of counting
 MARKS = frozenset("<>[]{}|`")  # a server holds them back in case that they begin a tool call or reasoning
 
 
 def forced(exchange: Exchange) -> bool:
     """Whether it came as a stream of plain text up to its limit, and all of it was counted."""
-    return _countable(exchange) and exchange.finish_reason == "length"
+    return countable(exchange) and exchange.finish_reason == "length"
 
 
 def lost_events(exchanges: Sequence[Exchange]) -> dict[str, str]:
     """Forced answers with fewer events than their tokens have pieces of text, by id, each with a detail."""
-    ended = [_without_text(e) for e in exchanges if _countable(e) and e.finish_reason == "stop"]
+    ended = [_without_text(e) for e in exchanges if countable(e) and e.finish_reason == "stop"]
     if len(ended) < FEWEST:
         return {}
     (habit, agree), *_ = Counter(ended).most_common(1)
@@ -37,7 +38,17 @@ def lost_events(exchanges: Sequence[Exchange]) -> dict[str, str]:
     }
 
 
-def _countable(exchange: Exchange) -> bool:
+def doubled_events(exchanges: Sequence[Exchange]) -> dict[str, str]:
+    """Answers with more events than tokens, by id, of a server that as a rule sends no more; none else."""
+    counted = [e for e in exchanges if countable(e)]
+    more = [e for e in counted if _without_text(e) < 0]
+    if len(counted) < FEWEST or len(more) > SOME * len(counted):
+        return {}
+    return {e.id: f"{e.token_events} events for {e.completion_tokens} tokens" for e in more}
+
+
+def countable(exchange: Exchange) -> bool:
+    """Whether each of its tokens should have come as an event of plain text."""
     return (
         whole(exchange)
         and exchange.stream

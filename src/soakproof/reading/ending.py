@@ -41,6 +41,8 @@ def note_oddities(answer: Answer, counts: Counts, max_tokens: int, notes: Notes)
     """What is no failure, but must be known of whoever judges the answer."""
     if answer.finish == "unknown":
         notes.add("finish_reason_unknown", answer.finish_reason or "")
+    if answer.finish_reason == "content_filter":
+        notes.add("finish_reason_filtered")
     if 0 < max_tokens <= (counts.completion or 0):
         if answer.finish_reason == "stop":
             notes.add("stop_at_limit", f"{counts.completion} of {max_tokens} tokens")

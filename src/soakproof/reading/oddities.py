@@ -77,6 +77,12 @@ _ENDS = {
         share=0.5,
         least=2,
     ),
+    "events_doubled": _doubt(
+        "more events than tokens, of a server that otherwise sends no more: text may have come twice",
+        "front",
+        least=2,
+    ),
+    "finish_reason_filtered": _doubt("the answer was cut by a content filter, so it is told", "server"),
     "over_max_tokens": _doubt("more tokens than max_tokens allows, by the server's own count"),
     "blank_text": Oddity("an answer of white space alone"),
 }
