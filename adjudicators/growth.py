@@ -27,7 +27,7 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.climb import Climb, climb
-from soakproof.judge.identity import option
+from soakproof.judge.identity import given_options
 from soakproof.judge.series import (
     Series,
     during_load,
@@ -242,7 +242,7 @@ def _spread(idle: Series, whole: Series) -> bool:
 def _cache_limit(evidence: Evidence) -> float | None:
     """Bytes that a backend's prompt cache may hold; None when not known or without a limit."""
     command = [str(word) for word in evidence.target.get("launch_command") or ()]
-    given = option(command, "--cache-ram", "-cram")
+    given = given_options(evidence.run).get("--cache-ram")
     if given is not None:
         mebibytes = int(given) if given.lstrip("-").isdigit() else -1
         return mebibytes * float(MIB) if mebibytes >= 0 else None

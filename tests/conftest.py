@@ -1,6 +1,8 @@
 """What every room's tests may use, and how they are shared out."""
 
 import gc
+import os
+import tempfile
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -16,6 +18,10 @@ BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("suite", BUSY, derandomize=True)
 settings.register_profile("search", BUSY)
 settings.load_profile("suite")
+
+# What runs of the tests keep of files goes where the tests end, not into the user's own cache.
+_CACHE = tempfile.TemporaryDirectory(prefix="soakproof-tests-")
+os.environ["SOAKPROOF_CACHE"] = _CACHE.name
 
 # Files whose tests share something, or would be in each other's way: one worker has all of each.
 TOGETHER = {

@@ -80,6 +80,7 @@ PURE = (
     "grades.py",
     "iteration.py",
     "judge/",
+    "launchoptions.py",
     "lines.py",
     "metrics.py",
     "plain.py",

@@ -29,9 +29,8 @@ def section() -> Iterator[str]:
     yield "### Fields of the identity"
     yield ""
     yield "A field that is told in several ways is compared by the first that both runs know."
-    yield from table(
-        ("field", "role", "told by"), [(code(f.name), _role(f.role), _ways(f.ways)) for f in FIELDS]
-    )
+    rows = [(code(f.name), _role(f.role), _ways(f.ways), ", ".join(map(code, f.told_at))) for f in FIELDS]
+    yield from table(("field", "role", "told by", "in run.json"), rows)
 
 
 def _role(role: str) -> str:

@@ -13,6 +13,19 @@ import psutil
 from soakproof import __version__
 from soakproof.errors import UsageError
 
+PROVENANCE = {
+    "os": "the operating system",
+    "kernel": "uname",
+    "architecture": "uname",
+    "cpu": "/proc/cpuinfo",
+    "cores": "the operating system",
+    "memory_bytes": "/proc/meminfo",
+    "machine": "/etc/machine-id, digested",
+    "power_profile": "/sys/firmware/acpi/platform_profile",
+    "governor": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    "gpu_driver": "/sys/module, /proc/driver/nvidia/version",
+}  # of each field of `describe_host`, on Linux
+
 
 def describe_host() -> dict[str, Any]:
     """Operating system, processor, memory; the machine's id only as a digest."""
@@ -69,39 +82,6 @@ def describe_versions() -> dict[str, str]:
 def boot_id() -> str | None:
     """Changes when the host restarts; None where the system does not tell."""
     return _line("/proc/sys/kernel/random/boot_id")
-
-
-def file_identity(path: str, whole: int = 2 << 30) -> dict[str, Any] | None:
-    """Size and SHA-256 of a file; over ``whole`` bytes the digest of its first and last MiB, said as that.
-
-    None where it cannot be read, and for what is no plain file: a server may name a device without an end.
-    """
-    try:
-        if not os.path.isfile(path):
-            return None
-        size = os.path.getsize(path)
-        with open(path, "rb") as file:
-            if size <= whole:
-                return {
-                    "path": path,
-                    "bytes": size,
-                    "sha256": hashlib.file_digest(file, "sha256").hexdigest(),
-                }
-            ends = file.read(1 << 20)
-            file.seek(-(1 << 20), os.SEEK_END)
-            ends += file.read()
-        return {"path": path, "bytes": size, "sha256_of_ends": hashlib.sha256(ends).hexdigest()}
-    except (OSError, ValueError):
-        return None
-
-
-def executable_identity(pid: int) -> dict[str, Any] | None:
-    """The program of a process of this host, by its file."""
-    try:
-        path = psutil.Process(pid).exe()
-    except (psutil.Error, ValueError, OverflowError):
-        return None
-    return file_identity(path)
 
 
 def _cpu_name() -> str:

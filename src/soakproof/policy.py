@@ -27,6 +27,7 @@ from soakproof.catalog import Catalog, digests
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.judge.identity import FIELDS
 from soakproof.judge.rules import Policy, Reconsider, Role, Rule
+from soakproof.plain import listed
 from soakproof.settings import build, read_toml, refuse_text
 
 _ENTRY = tuple(f.name for f in dataclasses.fields(Reconsider))
@@ -149,7 +150,7 @@ def _entry(table: Mapping[str, Any], rules: Mapping[str, Rule], where: str) -> R
 
 def _known(name: str, known: list[str], where: str, what: str) -> None:
     if name not in known:
-        hint = f"{did_you_mean(name, known)}there are: {', '.join(sorted(known))}"
+        hint = f"{did_you_mean(name, known)}there are: {listed(sorted(known), 30)}"
         raise UsageError(f"{where}: {name!r} is no {what}", hint)
 
 

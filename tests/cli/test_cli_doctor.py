@@ -1,5 +1,6 @@
 """`soakproof doctor`: what it finds of this host, of a healthy target, and of one that will not do."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -230,7 +231,8 @@ def test_all_of_it_as_json(soakproof: Command, here: Path, server: Server) -> No
 def test_a_model_file_that_can_be_read_is_told(tmp_path: Path, server: Server) -> None:
     import dataclasses
 
-    from soakproof.target import Credentials, examine
+    from soakproof.inventory.asking import take
+    from soakproof.target import Credentials, examine, files_of
 
     path = tmp_path / "model.gguf"
     path.write_bytes(b"GGUF" * 1000)
@@ -239,6 +241,8 @@ def test_a_model_file_that_can_be_read_is_told(tmp_path: Path, server: Server) -
     assert [s.state for s in symptoms.of_target(known) if s.subject == "model file"] == ["ok"]
     elsewhere = dataclasses.replace(known, local=False)
     assert [s.state for s in symptoms.of_target(elsewhere) if s.subject == "model file"] == ["limited"]
+    digest = [s.told for s in symptoms.of_digests(take(files_of(known), None, whole=True))]
+    assert digest == [f"model file: {hashlib.sha256(path.read_bytes()).hexdigest()}"]
     device = dataclasses.replace(known, identity={"model_path": "/dev/zero"})
     assert [s.state for s in symptoms.of_target(device) if s.subject == "model file"] == ["limited"]
 

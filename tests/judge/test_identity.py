@@ -1,5 +1,6 @@
 """Identity: what must match, what may differ, and that missing is neither equal nor different."""
 
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from soakproof.judge import Evidence, Outcome
 from soakproof.judge.baseline import set_beside
-from soakproof.judge.identity import FIELDS, compare, identity, option, same_run
+from soakproof.judge.identity import FIELDS, Field, compare, identity, provenance, same_run
 from soakproof.judge.repeats import unlike
 from soakproof.judge.rules import Policy
 from soakproof.testing.evidence import evidence, exchange
@@ -53,24 +54,14 @@ def test_identity_is_read_from_the_target() -> None:
 
 def test_addresses_model_paths_and_keys_are_no_launch_arguments() -> None:
     told = identity(run())["launch_arguments"]
-    assert told == "--ctx-size 524288 -ctk q8_0 -ctv q8_0 -np 2"
+    assert told == {
+        "--ctx-size": "524288",
+        "--cache-type-k": "q8_0",
+        "--cache-type-v": "q8_0",
+        "--parallel": "2",
+    }
     moved = [word.replace("8001", "8002").replace("/models", "/mnt") for word in COMMAND]
     assert compare(run(), run("was", target={"launch_command": moved}), {}).changed == ()
-
-
-@pytest.mark.parametrize(
-    ("command", "found"),
-    [
-        (["x", "--cache-ram", "256"], "256"),
-        (["x", "--cache-ram=256"], "256"),
-        (["x", "-cram", "1", "-cram", "2"], "2"),
-        (["x", "--cache-ram"], None),
-        (["x", "--cache-ram-other", "1"], None),
-        ([], None),
-    ],
-)
-def test_an_option_is_read_in_all_its_forms(command: list[str], found: str | None) -> None:
-    assert option(command, "--cache-ram", "-cram") == found
 
 
 def test_equal_runs_compare() -> None:
@@ -181,12 +172,23 @@ def test_a_policy_moves_a_field_and_the_difference_stays_in_sight() -> None:
 
 @given(
     st.dictionaries(
-        st.sampled_from(["target", "host", "plan", "digests", "around", "versions", "boot_id"]),
+        st.sampled_from(["target", "host", "plan", "digests", "around", "versions", "boot_id", "provenance"]),
         st.none()
         | st.text(max_size=3)
         | st.lists(st.integers(), max_size=2)
         | st.dictionaries(
-            st.sampled_from(["launch_command", "kinds", "model_file", "slots", "memory_bytes", "model_path"]),
+            st.sampled_from(
+                [
+                    "launch_command",
+                    "kinds",
+                    "model_file",
+                    "slots",
+                    "memory_bytes",
+                    "model_path",
+                    "gguf",
+                    "libraries",
+                ]
+            ),
             st.none()
             | st.integers()
             | st.text(max_size=4)
@@ -200,6 +202,130 @@ def test_a_document_of_any_shape_has_an_identity_and_equals_itself(document: dic
     one = Evidence(run=document, raw=None, records=())
     identity(one)
     assert compare(one, one, {}).comparable
+
+
+FIELDS_OF_EACH_ROLE = [
+    ("same", "slots", {"target": {"slots": 4}}),
+    ("under_test", "backend_build", {"target": {"build": "b2"}}),
+    ("noted", "address", {"target": {"base_url": "http://127.0.0.1:9"}}),
+]
+
+
+@pytest.mark.parametrize(("role", "field", "over"), FIELDS_OF_EACH_ROLE)
+def test_one_field_of_each_role_alone(role: str, field: str, over: dict[str, Any]) -> None:
+    found = compare(run(), run("was", **over), {})
+    assert [(c["field"], c["role"]) for c in found.changed] == [(field, role)]
+    assert found.comparable == (role != "same")
+
+
+@pytest.mark.parametrize("field", [f for f in FIELDS if f.role != "same"], ids=lambda f: f.name)
+def test_no_field_under_test_and_no_note_stands_in_the_way(field: Field) -> None:
+    """Whatever the two tell of it, and where one alone tells it."""
+    other = deepcopy(dict(run().run))
+    for told in field.told_at:
+        part, _, name = told.partition(".")
+        if part in ("target", "host", "versions") and name != "launch_command":
+            other.setdefault(part, {})[name] = {"architecture": "other"} if name == "gguf" else "other"
+    one, two = Evidence(run=run().run, raw=None, records=()), Evidence(run=other, raw=None, records=())
+    assert compare(one, two, {}).comparable
+    assert compare(two, one, {}).comparable
+
+
+def test_launch_arguments_are_compared_option_by_option() -> None:
+    command = [*COMMAND[:3], "-c", "524288", "--parallel=2", "-ctk", "f16", "-ctv", "q8_0", "-fa", "on"]
+    (changed,) = [
+        c
+        for c in compare(run(target={"launch_command": command}), run("was"), {}).changed
+        if c["field"] == "launch_arguments"
+    ]
+    assert changed["role"] == "under_test"
+    assert changed["parts"] == [
+        {"name": "--cache-type-k", "was": "q8_0", "is": "f16"},
+        {"name": "--flash-attn", "was": "not there", "is": "on"},
+    ]
+
+
+def test_spelling_and_order_of_options_are_no_difference() -> None:
+    command = [*COMMAND[:3], "-np", "2", "--cache-type-v=q8_0", "-ctk", "q8_0", "-c", "524288"]
+    assert compare(run(target={"launch_command": command}), run("was"), {}).changed == ()
+
+
+def test_drafting_is_a_field_of_its_own() -> None:
+    drafts = [*COMMAND, "-md", "/models/Draft-Q4_0.gguf", "--draft-max", "16"]
+    found = compare(run(target={"launch_command": drafts}), run("was"), {})
+    (changed,) = [c for c in found.changed if c["field"] == "speculation"]
+    assert (changed["was"], changed["is"]) == ("none", {"--model-draft": "Draft-Q4_0", "--draft-max": "16"})
+
+
+GGUF = {"file_type": "Q8_0", "architecture": "qwen3", "tokenizer_sha256": "t"}
+
+
+def test_a_run_of_an_earlier_version_stays_a_baseline() -> None:
+    """It told no versions, no header and no provenance: that is no change, and is said once."""
+    kept = {"target.gguf": "header of x.gguf"}
+    host = {**run().run["host"], "rocm": "7.2", "firmware": {"mec": "0x1f"}}
+    found = compare(run(target={"gguf": GGUF}, host=host, provenance=kept), run("was"), {})
+    assert found.comparable
+    assert found.changed == ()
+    (remark,) = found.remarks
+    assert remark.startswith("rocm, gpu_firmware, architecture, tokenizer: one of the two was recorded by")
+
+
+def test_between_two_runs_that_could_tell_it_what_is_gone_is_a_change() -> None:
+    kept, host = {"host.kernel": "uname"}, run().run["host"]
+    now = run(host={**host, "rocm": "7.2"}, provenance=kept)
+    found = compare(now, run("was", provenance=kept), {})
+    assert [(c["field"], c["was"], c["is"]) for c in found.changed] == [("rocm", "unknown", "7.2")]
+
+
+def test_a_field_that_a_policy_wants_the_same_must_be_told_by_an_earlier_run_too() -> None:
+    host = {**run().run["host"], "rocm": "7.2"}
+    found = compare(run(host=host, provenance={"a": "b"}), run("was"), {"rocm": "same"})
+    assert found.unknown == ("rocm: told by this run only",)
+
+
+def test_a_model_in_shards_is_told_by_all_of_them() -> None:
+    def sharded(id: str, all_of_it: str | None, ends: str) -> Evidence:
+        told = {"sha256_of_shards": all_of_it, "sha256_of_shards_ends": ends}
+        return run(id, target={"model_file": {"sha256": "first", "shards": told}})
+
+    assert compare(sharded("now", "a", "x"), sharded("was", "a", "x"), {}).comparable
+    assert not compare(sharded("now", "a", "x"), sharded("was", "b", "x"), {}).comparable
+    assert compare(sharded("now", None, "x"), sharded("was", "a", "x"), {}).comparable
+    assert not compare(sharded("now", None, "x"), sharded("was", "a", "y"), {}).comparable
+
+
+def test_the_header_outranks_the_names_and_an_earlier_run_is_compared_by_name() -> None:
+    now = run(target={"gguf": GGUF | {"file_type": "Q6_K"}})
+    assert identity(now)["quantisation"] == "Q6_K"
+    assert not compare(now, run("was", target={"gguf": GGUF}), {}).comparable
+    assert compare(now, run("was"), {}).comparable
+
+
+def test_how_a_digest_was_come_by_is_no_difference() -> None:
+    def read(id: str, how: str) -> Evidence:
+        return run(id, target={"executable": {"path": "/x", "sha256": "a", "read": how}})
+
+    assert compare(read("now", "kept"), read("was", "whole"), {}).changed == ()
+
+
+def test_of_a_server_on_another_host_nothing_of_this_one_is_told() -> None:
+    there = identity(run(target={"local": False, "driver": "amd_igpu: driver 32.0"}))
+    assert "kernel" not in there
+    assert there["driver"] == "amd_igpu: driver 32.0"
+
+
+def test_each_field_says_where_it_was_read() -> None:
+    kept = {"target.build": "GET http://x/props", "host.kernel": "uname", "target.gguf": "header of m.gguf"}
+    told = provenance(run(target={"gguf": GGUF}, provenance=kept))
+    assert told == {
+        "backend_build": "GET http://x/props",
+        "kernel": "uname",
+        "quantisation": "header of m.gguf",
+        "architecture": "header of m.gguf",
+        "tokenizer": "header of m.gguf",
+    }
+    assert provenance(run()) == {}
 
 
 def test_field_names_are_unique() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from soakproof.judge import Figure, Outcome
 from soakproof.judge.finding import Reconsidered
+from soakproof.judge.identity import identity
 from soakproof.records import Failure
 from soakproof.report import render_html, render_markdown, terminal_table
 from soakproof.report.bounds import MemoryBounds, memory_bounds
@@ -368,6 +369,39 @@ def test_changed_fields_show_was_and_is() -> None:
     assert rows[0] == ("build", "under test", "b11380", "b11434")
     assert rows[2] == ("power profile", "noted", "unknown", "performance")
     assert changed_table((), None).empty == "Nothing to compare with."
+
+
+def test_launch_arguments_that_changed_are_a_row_each() -> None:
+    was, now = ({"--parallel": "2"}, {"--parallel": "4", "--jinja": "given"})
+    parts = [
+        {"name": "--jinja", "was": "not there", "is": "given"},
+        {"name": "--parallel", "was": "2", "is": "4"},
+    ]
+    change = {"field": "launch_arguments", "role": "under_test", "was": was, "is": now, "parts": parts}
+    assert changed_table([change], "x").rows == (
+        ("launch_arguments --jinja", "under test", "not there", "given"),
+        ("launch_arguments --parallel", "under test", "2", "4"),
+    )
+
+
+def test_each_field_of_the_identity_says_where_it_was_read() -> None:
+    kept = {
+        "target.build": "GET http://x/props",
+        "target.launch_command": "/proc/7/cmdline",
+        "host.os": "uname",
+    }
+    run = evidence(
+        run={"provenance": kept, "host": {"os": "Linux", "rocm": None}},
+        target={"launch_command": ["llama-server", "-c", "4096"]},
+    )
+    verdict = founding.verdict(identity=identity(run))
+    tables = [table for _, table in identity_tables(verdict, run)[:3]]
+    compared, target, host = ({row[0]: row[1:] for row in table.rows} for table in tables)
+    assert compared["backend_build"] == ("b1", "GET http://x/props")
+    assert compared["launch_arguments.--ctx-size"] == ("4096", "/proc/7/cmdline")
+    assert compared["slots"] == ("2", "not recorded")
+    assert target["build"] == ("b1", "GET http://x/props")
+    assert host == {"os": ("Linux", "uname"), "rocm": ("unknown", "")}
 
 
 def test_coverage_tells_gaps_and_sources_that_are_silent() -> None:

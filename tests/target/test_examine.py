@@ -69,6 +69,9 @@ def test_a_bare_llama_server_is_told_by_asking():
     with server(llama) as url:
         target = examine(url, None, Credentials())
     assert (target.kind, target.model, target.identity["build"]) == ("llamacpp", "m.gguf", "b11434-abc")
+    assert (target.identity["build_number"], target.identity["build_commit"]) == (11434, "abc")
+    assert target.provenance["build"] == f"GET {url}/props"
+    assert target.provenance["model_resolved"] == f"GET {url}/v1/models"
     assert target.slots_url is None
     assert any("slots" in remark for remark in target.remarks)
 

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from misbehaving import document, serving
 
 from soakproof.errors import UsageError
-from soakproof.host import executable_identity, file_identity
+from soakproof.inventory.cache import Cache
+from soakproof.inventory.digests import Digests
+from soakproof.inventory.process import program
 from soakproof.run import to_json
 from soakproof.target import Credentials, Target, examine
 from soakproof.target.asking import BODY_LIMIT, Asking, NoAnswerError
@@ -232,9 +234,9 @@ def test_what_a_file_or_a_process_is_called_by_a_server_is_not_believed(tmp_path
 
     os.mkfifo(tmp_path / "pipe")
     for path in ("/dev/zero", str(tmp_path / "pipe"), str(tmp_path), "a\0b", "x" * 5000, "\ud800", ""):
-        assert file_identity(path) is None
+        assert Digests(Cache(tmp_path), until=None).of(path) is None
     for pid in (-1, 0, 2**40, 2**70):
-        assert executable_identity(pid) is None
+        assert program(pid) is None
 
 
 def test_the_limit_holds_what_real_servers_say() -> None:

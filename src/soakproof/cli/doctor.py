@@ -4,7 +4,7 @@ Loads trio and httpx: it looks through the watch's own sources.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from soakproof.cli.symptoms import (
     advice,
     now,
     of_cache,
+    of_digests,
     of_host,
     of_named,
     of_runs,
@@ -56,6 +57,11 @@ class Examination:
 @target_options
 @server_options
 @runs_option
+@click.option(
+    "--digests",
+    is_flag=True,
+    help="Read the server's program and model files to the end, however large; runs will know their digests.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON document.")
 def doctor(
     host: str | None,
@@ -64,6 +70,7 @@ def doctor(
     server_log: tuple[Path, ...],
     server_pid: tuple[int, ...],
     runs: Path,
+    digests: bool,
     as_json: bool,
 ) -> int:
     """Look at this host, and at a target, as a run would: every source that the watch reads, its state, what
@@ -84,7 +91,7 @@ def doctor(
 
         split_host(host)
     named = {"server_logs": tuple(map(str, server_log)), "server_pids": server_pid}
-    found = _examine(host, model, api_key, runs, named)
+    found = _examine(host, model, api_key, runs, named, digests)
     if as_json:
         say(json.dumps(_document(found), indent=2, ensure_ascii=True))
     else:
@@ -93,7 +100,12 @@ def doctor(
 
 
 def _examine(
-    host: str | None, model: str | None, api_key: str | None, runs: Path, named: Mapping[str, Any]
+    host: str | None,
+    model: str | None,
+    api_key: str | None,
+    runs: Path,
+    named: Mapping[str, Any],
+    digests: bool,
 ) -> Examination:
     from soakproof.gates.looking import look
     from soakproof.target import Credentials
@@ -105,10 +117,29 @@ def _examine(
     with working("reading every source once"):
         readings = look(WatchConfig(target=described, headers_env=credentials.hand_on(), **named))
     about_cache = list(of_cache(target, readings)) if target else []
+    about_files = list(_digested(target)) if target and digests else []
     about_named = of_named(named["server_logs"], named["server_pids"])
-    symptoms = [*of_host(), of_runs(runs), of_testbed(), *about_target, *about_named, *about_cache]
+    symptoms = [
+        *of_host(),
+        of_runs(runs),
+        of_testbed(),
+        *about_target,
+        *about_named,
+        *about_cache,
+        *about_files,
+    ]
     policies = [load_policy(Catalog(), name) for name in POLICIES]
     return Examination(symptoms, readings, list(consequences(readings, policies)))
+
+
+def _digested(target: "Target") -> Iterator[Symptom]:
+    """The digests of all that the server runs, read to the end."""
+    from soakproof.inventory.asking import take
+    from soakproof.target import files_of
+
+    with working("reading the server's files for their digests"):
+        found = take(files_of(target), target.backend_pid if target.local else None, whole=True)
+    yield from of_digests(found)
 
 
 def _examined(

@@ -1,5 +1,6 @@
 """What `soakproof doctor` finds: one symptom a subject, with what to do about it."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -12,19 +13,21 @@ import psutil
 
 from soakproof.cli.readings import in_words
 from soakproof.errors import UsageError, words
-from soakproof.host import describe_versions, file_identity
+from soakproof.host import describe_versions
+from soakproof.inventory.digests import AT_ONCE
+from soakproof.inventory.shards import shards
 from soakproof.named import refuse_missing_logs, refuse_missing_processes
 from soakproof.plain import listed, model_name, plain
 from soakproof.run import check_room
 
 if TYPE_CHECKING:
+    from soakproof.inventory.asking import Inventory
     from soakproof.target import Target
     from soakproof.watch.source import Reading
 
 _GIB = 2**30
 _LITTLE_DISK = 2 * _GIB
 _LITTLE_MEMORY = 2 * _GIB  # left for all else once the prompt cache is full
-_SLICE = 1 << 16  # bytes read to see whether a file can be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,14 +147,41 @@ def of_cache(target: "Target", readings: "Iterable[Reading]") -> Iterator[Sympto
 
 
 def _model_file(target: "Target") -> Symptom:
-    path = target.identity.get("model_path")
-    known = file_identity(path, whole=_SLICE) if target.local and isinstance(path, str) else None
-    if known:
-        size = f"{known['bytes'] / _GIB:.2f} GiB"
-        return Symptom("ok", "model file", f"{plain(path, 120)} ({size}): its digest will be in run.json")
-    why = "cannot be read from here" if isinstance(path, str) else "the server does not say where it is"
+    from soakproof.target import files_of
+
+    path = files_of(target).get("model_file")
+    size = _bytes(shards(path)) if path else None
+    if path and size is not None:
+        told = f"{plain(path, 120)} ({size / _GIB:.2f} GiB): its digest will be in run.json"
+        ends = size > AT_ONCE
+        advice = "of a file as large only the ends are read before a run: --digests reads all of it once"
+        return Symptom("ok", "model file", told, advice if ends else "")
+    why = "cannot be read from here" if path else "the server does not say where it is"
     advice = "the model's identity rests on its name: run on the server's host, as a user who may read it"
     return Symptom("limited", "model file", why, advice)
+
+
+def _bytes(paths: Iterable[str]) -> int | None:
+    """Of these files together; None where one is no plain file or cannot be read."""
+    size = 0
+    for path in paths:
+        try:
+            if not os.path.isfile(path):
+                return None
+            with open(path, "rb") as file:
+                size += os.fstat(file.fileno()).st_size
+        except (OSError, ValueError):
+            return None
+    return size
+
+
+def of_digests(inventory: "Inventory") -> Iterator[Symptom]:
+    """Digests of the server's files, read whole and kept for the runs to come."""
+    for name, told in inventory.under("target").items():
+        if isinstance(told, dict) and "sha256" in told:
+            of_all = told["shards"].get("sha256_of_shards") if "shards" in told else told["sha256"]
+            digest = of_all or "unknown: a part of it cannot be read"
+            yield Symptom("ok", "digest", f"{name.replace('_', ' ')}: {digest}")
 
 
 _ADVICE = {

@@ -3,7 +3,6 @@
 import dataclasses
 import hashlib
 import inspect
-import itertools
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 
 from soakproof.catalog import Catalog, digests
 from soakproof.context import Surroundings
-from soakproof.host import boot_id, describe_host, describe_versions, executable_identity, file_identity
+from soakproof.host import PROVENANCE, boot_id, describe_host, describe_versions
+from soakproof.inventory.asking import Inventory
 from soakproof.plan import Plan
 from soakproof.target import Target
 
@@ -27,8 +27,10 @@ def describe_run(
     target: Target,
     around: Surroundings,
     embedded: bool,
+    inventory: Inventory,
 ) -> dict[str, Any]:
     """The document as it stands when everything is prepared. ``started_at`` is the wall time of the zero."""
+    host = {**describe_host(), **inventory.under("host")}
     return {
         "format": 1,
         "id": id,
@@ -39,7 +41,7 @@ def describe_run(
         "boot_id": boot_id(),
         "plan": describe_plan(plan),
         "arguments": arguments,
-        "target": describe_target(target, embedded=embedded),
+        "target": describe_target(target, inventory, embedded=embedded),
         "around": {
             "slots": around.slots,
             "slot_context": around.slot_context,
@@ -49,9 +51,10 @@ def describe_run(
             "batch": around.batch,
             "ubatch": around.ubatch,
         },
-        "host": describe_host(),
+        "host": host,
         "versions": describe_versions(),
         "digests": describe_files(catalog, plan),
+        "provenance": provenance(target, host, inventory, embedded=embedded),
     }
 
 
@@ -89,19 +92,32 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def describe_target(target: Target, *, embedded: bool) -> dict[str, Any]:
-    """The target's identity, with the digests of its program and model where they can be read.
+def describe_target(target: Target, inventory: Inventory, *, embedded: bool) -> dict[str, Any]:
+    """The target's identity, with what its host's files say of its program and model.
 
     ``embedded``: it is the run's own testbed, and ends with it.
     """
     found = {"testbed": False} | target.describe() | {"embedded": embedded}
     if found["testbed"]:  # the library in it tells no build of its own
         found["build"] = f"xllamacpp {describe_versions().get('xllamacpp', 'unknown')}"
-    if target.local:
-        path = found.get("model_path") or _after(found.get("launch_command"), "-m", "--model")
-        found["model_file"] = file_identity(path) if isinstance(path, str) else None
-        found["executable"] = executable_identity(target.backend_pid) if target.backend_pid else None
-    return found
+    return found | inventory.under("target")
+
+
+def provenance(
+    target: Target, host: Mapping[str, Any], inventory: Inventory, *, embedded: bool
+) -> dict[str, str]:
+    """Where each field of target and host was read, and the plan; by dotted names of run.json."""
+    own = dict.fromkeys(("target.base_url", "target.model"), "the run's own testbed") if embedded else {}
+    return {
+        **{f"target.{name}": source for name, source in target.provenance.items()},
+        **{f"host.{name}": source for name, source in PROVENANCE.items() if host.get(name) is not None},
+        **inventory.provenance,
+        **own,
+        **({"target.build": "the installed package"} if target.identity.get("testbed") else {}),
+        "plan": "the plan's file and the options",
+        "digests": "files of the plan, its scenarios and prompts",
+        "versions.soakproof": "this program",
+    }
 
 
 def describe_files(catalog: Catalog, plan: Plan) -> dict[str, Any]:
@@ -112,12 +128,6 @@ def describe_files(catalog: Catalog, plan: Plan) -> dict[str, Any]:
         "scenarios": digests(scenarios),
         "prompts": digests(catalog.files("scenarios", ".txt", "prompts").values()),
     }
-
-
-def _after(command: Any, *flags: str) -> str | None:
-    """The argument that follows one of the flags in a command."""
-    words = command if isinstance(command, list) else []
-    return next((str(b) for a, b in itertools.pairwise(words) if a in flags), None)
 
 
 def _plain(values: Mapping[str, Any], unit: str = "") -> dict[str, Any]:

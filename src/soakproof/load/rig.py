@@ -19,6 +19,7 @@ from soakproof.clock import RunClock
 from soakproof.context import Surroundings
 from soakproof.errors import SoakproofError, UsageError
 from soakproof.host import refuse_more_than_there_is
+from soakproof.inventory.asking import take
 from soakproof.load.describe import describe_run
 from soakproof.load.driver import Driver
 from soakproof.load.ending import NODE, say_unsealed, seal
@@ -31,7 +32,7 @@ from soakproof.plain import plain
 from soakproof.plan import Plan
 from soakproof.request import Requests
 from soakproof.run import Run, check_room
-from soakproof.target import Credentials, Target, examine
+from soakproof.target import Credentials, Target, examine, files_of
 from soakproof.testbed.data import PROBE_MODEL
 from soakproof.testbed.launch import Testbed, check_model_name, check_packages, checked_model
 from soakproof.testbed.names import ALIAS
@@ -163,6 +164,14 @@ class _Setup:
 
     def _describe(self, target: Target, around: Surroundings, *, embedded: bool) -> None:
         """run.json, with all that is known before the load."""
+        inventory = take(
+            files_of(target),
+            target.backend_pid if target.local else None,
+            progress=say,
+            popen=gevent.subprocess.Popen,
+        )
+        if not inventory.whole:
+            say("not all of the server's files were read in time: what they would tell stays unknown")
         self.run.document = describe_run(
             id=self.run.path.name,
             zero_ns=self.clock.zero_ns,
@@ -173,6 +182,7 @@ class _Setup:
             target=target,
             around=around,
             embedded=embedded,
+            inventory=inventory,
         )
         self.run.save()
 

@@ -5,10 +5,13 @@ from typing import Any
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Verdict
+from soakproof.judge.identity import provenance
 from soakproof.report.page import Column, Table
 from soakproof.report.quantity import quantity
 
 _FIELDS = (Column("Field"), Column("Value"))
+_FIELDS_FROM = (*_FIELDS, Column("From"))
+_NOT_KEPT = "not recorded"
 _DEPTH = 4
 
 
@@ -21,10 +24,16 @@ def identity_tables(verdict: Verdict, evidence: Evidence) -> tuple[tuple[str, Ta
     return (
         (
             "Identity, as it is compared",
-            fields_table(verdict.identity, "The target's identity is not known."),
+            _with_sources(verdict.identity, provenance(evidence), "The target's identity is not known."),
         ),
-        ("Target, as it was read", fields_table(evidence.target, "Nothing was read from the target.")),
-        ("Host", fields_table(evidence.run.get("host") or {}, "The host is not known.")),
+        (
+            "Target, as it was read",
+            _with_sources(evidence.target, _of_part(evidence, "target"), "Nothing was read from the target."),
+        ),
+        (
+            "Host",
+            _with_sources(evidence.run.get("host"), _of_part(evidence, "host"), "The host is not known."),
+        ),
         ("Plan", fields_table({**plan, **({"mix": mix} if mix else {})}, "The plan is not known.")),
     )
 
@@ -39,12 +48,44 @@ def versions_table(verdict: Verdict, evidence: Evidence) -> Table:
 def changed_table(changed: Iterable[Mapping[str, Any]], baseline: str | None) -> Table:
     """Identity fields that differ from the baseline, those that had to be the same included."""
     columns = (Column("Field"), Column("Role"), Column("Baseline"), Column("This run"))
-    rows = tuple(
-        (str(c.get("field", "")), str(c.get("role", "")), value(c.get("was")), value(c.get("is")))
-        for c in changed
-    )
+    rows = tuple(row for change in changed for row in _changes(change))
     empty = "No identity field differs from the baseline." if baseline else "Nothing to compare with."
     return Table(columns, rows, empty)
+
+
+def _changes(change: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """A row for a field; for a table, such as launch arguments, one for each entry that differs."""
+    field, role = str(change.get("field", "")), str(change.get("role", "")).replace("_", " ")
+    parts = change.get("parts")
+    if not isinstance(parts, (list, tuple)) or not parts:
+        yield field, role, value(change.get("was"), field), value(change.get("is"), field)
+        return
+    for part in parts:
+        if isinstance(part, Mapping):
+            yield f"{field} {part.get('name')}", role, value(part.get("was")), value(part.get("is"))
+
+
+def _of_part(evidence: Evidence, part: str) -> dict[str, str]:
+    """Where the fields of one part of run.json come from."""
+    kept = evidence.run.get("provenance")
+    told = kept.items() if isinstance(kept, Mapping) else ()
+    return {
+        name.removeprefix(f"{part}."): str(source) for name, source in told if name.startswith(f"{part}.")
+    }
+
+
+def _with_sources(document: Any, sources: Mapping[str, str], empty: str) -> Table:
+    """A document's leaves, each with where it was read."""
+    known = document if isinstance(document, Mapping) else {}
+    rows = tuple(
+        (name, value(found, name), _source(name, found, sources)) for name, found in _leaves(known, "")
+    )
+    return Table(_FIELDS_FROM, rows, empty)
+
+
+def _source(name: str, found: Any, sources: Mapping[str, str]) -> str:
+    told = sources.get(name) or sources.get(name.partition(".")[0])
+    return told or ("" if found is None else _NOT_KEPT)
 
 
 def fields_table(document: Mapping[str, Any], empty: str) -> Table:

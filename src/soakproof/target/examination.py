@@ -21,6 +21,7 @@ from soakproof.target.credentials import KEY_VARIABLES, Credentials
 from soakproof.target.health import count, entry_of, kept, model_names, models, name_of, pid_of, texts
 from soakproof.target.hostcache import cache_tokens
 from soakproof.target.identity import Target
+from soakproof.target.telling import build_parts, command_of, driver_of, model_meta, system_info
 from soakproof.target.tokens import SAMPLE, in_usage, prompt_tokens, tokenized
 
 _LOADING_S = 600.0  # a large model may take that long to be loaded for its first request
@@ -61,6 +62,12 @@ class _Examination:
         self.key = key
         self.timeout = timeout
         self.remarks: list[str] = []
+        self.provenance = {
+            "kind": "how it answers",
+            "base_url": "--host",
+            "model": "--model" if model else "the only one that it serves",
+            "local": "the addresses of this host",
+        }
 
     def target(self) -> Target:
         health = self._lemonade_health()
@@ -127,16 +134,34 @@ class _Examination:
             "model_resolved": name_of(entry.get("model_name")) or resolved,
             "checkpoint": entry.get("checkpoint"),
             "recipe": entry.get("recipe"),
-            "asked_recipe": self._asked_recipe(model),
             "recipe_options": entry.get("recipe_options"),
             "launch_command": texts(entry.get("launch_command")),
             "device": entry.get("device"),
             "models_loaded": model_names(models(loaded)),
             "max_models": loaded.get("max_models"),
             "testbed": loaded.get("soakproof_testbed") is True,
-            "prompt_counts": self._prompt_counts(model, seen_at),
         }
+        health_url = f"GET {self.base}{self.prefix}/health"
+        self.provenance |= dict.fromkeys((*identity, "backend_pid", "backend_url"), health_url)
+        identity |= self._beside_health(model, seen_at, local)
         return self._finish("lemonade", model, local, slots_url, seen_at, pid_of(entry), identity, entry)
+
+    def _beside_health(self, model: str, backend: str | None, local: bool) -> dict[str, Any]:
+        """What other documents of Lemonade tell; of its host only where that is not this one."""
+        info = None if local else system_info(self._json(f"{self.prefix}/system-info"))
+        root = f"GET {self.base}{self.prefix}"
+        self.provenance |= {
+            "asked_recipe": f"{root}/models/{model}",
+            "prompt_counts": "two requests of one token",
+            "system_info": f"{root}/system-info",
+            "driver": f"{root}/system-info",
+        }
+        return {
+            "asked_recipe": self._asked_recipe(model),
+            "prompt_counts": self._prompt_counts(model, backend),
+            "system_info": info,
+            "driver": driver_of(info),
+        }
 
     def _prompt_counts(self, model: str, backend: str | None) -> dict[str, int] | None:
         """The tokens of a prompt as the front's answer counts them and as its backend's own does: they are
@@ -207,9 +232,19 @@ class _Examination:
                 f"--model: {self.base} has no model {self.wanted!r}", f"it has: {_listed(names)}"
             )
         self._ask_one_token(model)
-        identity = {"model_resolved": names[0] if names else None}
         local = is_local(self.base)
         pid = listener(self.base) if local else None
+        identity = {
+            "model_resolved": names[0] if names else None,
+            "model_meta": model_meta(listed[0] if listed else None),
+            "launch_command": command_of(pid),
+        }
+        models_url = f"GET {self.base}{self.prefix}/models"
+        self.provenance |= {"model_resolved": models_url, "model_meta": models_url}
+        self.provenance |= {
+            "launch_command": f"/proc/{pid}/cmdline",
+            "backend_pid": "who listens on the port",
+        }
         return self._finish("llamacpp", model, local, f"{self.base}/slots", self.base, pid, identity, {})
 
     # -- both
@@ -251,9 +286,17 @@ class _Examination:
         props = self._json("/props", backend) if backend else None
         batch, ubatch = batch_tokens(identity)
         if isinstance(props, dict):
-            identity["build"] = props.get("build_info")
-            identity["model_path"] = props.get("model_path")
-            identity["chat_template_digest"] = _short_digest(props.get("chat_template"))
+            told = {
+                "build": props.get("build_info"),
+                **build_parts(props.get("build_info")),
+                "model_path": props.get("model_path"),
+                "chat_template_digest": _short_digest(props.get("chat_template")),
+            }
+            identity |= told
+            self.provenance |= dict.fromkeys(told, f"GET {backend}/props")
+        seen = f"GET {url or slots_url}" if url else "what the front says, or 1"
+        self.provenance |= dict.fromkeys(("slots", "slot_context"), seen)
+        self.provenance["slots_url"] = "where slots are shown"
         return Target(
             kind=kind,
             base_url=self.base,
@@ -270,6 +313,11 @@ class _Examination:
             batch=batch,
             ubatch=ubatch,
             identity={name: kept(without_options(value)) for name, value in identity.items()},
+            provenance={
+                name: source
+                for name, source in self.provenance.items()
+                if identity.get(name, True) is not None
+            },
             remarks=tuple(self.remarks),
         )
 

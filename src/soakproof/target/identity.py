@@ -26,6 +26,7 @@ class Target:
     batch: int | None = None  # prompt tokens that the backend takes at a time, when known
     ubatch: int | None = None  # and that it computes at a time
     identity: dict[str, Any] = field(default_factory=dict)
+    provenance: dict[str, str] = field(default_factory=dict)  # where each field of `describe` comes from
     remarks: tuple[str, ...] = ()  # what could not be found out
 
     @property

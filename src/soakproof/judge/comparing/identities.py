@@ -48,9 +48,8 @@ def identities(first: Arm, arm: Arm) -> Identities:
     for was, now in _pairs(first, arm):
         found = compare(_bare(now), _bare(was), {})
         for one in found.changed:
-            differences.setdefault(
-                one["field"], Difference(arm.name, one["field"], one["role"], one["was"], one["is"])
-            )
+            for name, before, after in _parts(one):
+                differences.setdefault(name, Difference(arm.name, name, one["role"], before, after))
         against.update(dict.fromkeys(f"{arm.name}: {told}" for told in (*found.differ, *found.unknown)))
         remarks.update(dict.fromkeys(found.remarks))
     return Identities(tuple(differences.values()), tuple(against), tuple(remarks))
@@ -65,6 +64,14 @@ def within(arm: Arm) -> list[str]:
             if one["role"] != "noted" and one["field"] not in _VARIES:
                 told.setdefault(f"{arm.name}: its own runs differ in {one['field']}", None)
     return list(told)
+
+
+def _parts(change: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """A field that differs; of tables, such as launch arguments, each entry by itself."""
+    if not change.get("parts"):
+        yield change["field"], change["was"], change["is"]
+    for part in change.get("parts") or ():
+        yield f"{change['field']} {part['name']}", part["was"], part["is"]
 
 
 def _pairs(first: Arm, arm: Arm) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
