@@ -1,11 +1,15 @@
 """What servers tell of their build, model and host, in whatever shape."""
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soakproof.redaction import REMOVED, without_options
 from soakproof.target.telling import build_parts, command_of, driver_of, model_meta, system_info
 
 INFO = {
@@ -57,14 +61,30 @@ def test_a_model_by_llamacpps_list() -> None:
 
 
 def test_the_command_of_what_is_no_llama_server_is_not_taken() -> None:
-    import os
-
     assert command_of(os.getpid()) is None
     assert command_of(None) is None
 
 
 NAMES = st.sampled_from(["devices", "meta", "name", "gpu", "OS Version", "available"])
 LEAVES = st.none() | st.integers() | st.text(max_size=3)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a process under another name")
+def test_the_command_of_a_llama_server_is_told_without_its_key() -> None:
+    words = [
+        "llama-server",
+        "-c",
+        "import sys; sys.stdin.read()",
+        "--api-key",
+        "hunter22",
+        "-hft",
+        "hf_secret",
+    ]
+    with subprocess.Popen(words, executable=sys.executable, stdin=subprocess.PIPE) as process:
+        told = command_of(process.pid)
+        process.communicate()
+    assert told == words
+    assert without_options(told) == [*words[:3], "--api-key", REMOVED, "-hft", REMOVED]
 
 
 @given(st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(NAMES, inner), max_leaves=8))
