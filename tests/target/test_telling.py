@@ -71,16 +71,12 @@ LEAVES = st.none() | st.integers() | st.text(max_size=3)
 
 @pytest.mark.skipif(os.name != "posix", reason="a process under another name")
 def test_the_command_of_a_llama_server_is_told_without_its_key() -> None:
-    words = [
-        "llama-server",
-        "-c",
-        "import sys; sys.stdin.read()",
-        "--api-key",
-        "hunter22",
-        "-hft",
-        "hf_secret",
-    ]
-    with subprocess.Popen(words, executable=sys.executable, stdin=subprocess.PIPE) as process:
+    program = "import sys; print(flush=True); sys.stdin.read()"
+    words = ["llama-server", "-c", program, "--api-key", "hunter22", "-hft", "hf_secret"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, executable=sys.executable, stdin=pipe, stdout=pipe) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # it runs
         told = command_of(process.pid)
         process.communicate()
     assert told == words
