@@ -75,6 +75,8 @@ def only_in(modules: set[str], *rooms: str) -> Rule:
 
 PURE = (
     "context.py",
+    "decisions/entries.py",
+    "decisions/written.py",
     "exchange.py",
     "failures.py",
     "grades.py",
@@ -170,6 +172,7 @@ _NEVER = {
     "gates/": ("load", "judge", "report", "cli"),
     "load/": ("gates", "judge", "judgement", "report", "cli"),
     "testbed/": ("load", "watch", "gates", "judge", "report", "cli", "scenario"),
+    "decisions/": ("judge", "report", "load", "watch", "gates", "testbed", "cli"),
     "run/": ("judge", "report", "load", "watch", "gates", "testbed", "cli"),
     "reading/": ("run", "load", "watch", "gates", "judge", "report", "testbed", "cli", "exchange"),
 }

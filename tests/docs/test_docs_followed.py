@@ -12,7 +12,7 @@ from reader import Reader
 
 from soakproof.testbed.launch import Testbed
 
-NAMES = ("tutorial", "scenarios", "adjudicators", "lemonade", "verdicts", "plants", "comparing")
+NAMES = ("tutorial", "scenarios", "adjudicators", "lemonade", "verdicts", "plants", "comparing", "decisions")
 FOLLOWED = [ROOT / "README.md", *(DOCS / f"{name}.md" for name in NAMES)]
 
 

@@ -28,7 +28,8 @@ def try_adjudicator(file: str, run: str, settings: tuple[str, ...], baseline: st
     Examples:
       soakproof try-adjudicator adjudicators/mine.py latest
       soakproof try-adjudicator memory RUN --set "floor=18 GiB"
-      soakproof try-adjudicator throughput latest --baseline EARLIER_RUN --set "margin=3 %"
+      soakproof try-adjudicator throughput latest --baseline EARLIER_RUN \\
+          --set "margin=3 %"
 
     Exit codes: 0 PASS, 1 FAIL, 2 INCONCLUSIVE, 3 ERROR, of the findings that would decide; 64 wrong usage.
     """

@@ -14,6 +14,7 @@ from soakproof.cli.adjudicator import try_adjudicator
 from soakproof.cli.baseline import baseline
 from soakproof.cli.bundle import bundle
 from soakproof.cli.compare import compare
+from soakproof.cli.decide import decide
 from soakproof.cli.doctor import doctor
 from soakproof.cli.guard import guard
 from soakproof.cli.init import init
@@ -67,6 +68,7 @@ for _command in (
     runs,
     baseline,
     compare,
+    decide,
     verify,
     recover,
     bundle,

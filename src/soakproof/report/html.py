@@ -66,4 +66,9 @@ def _drawn(svg: str) -> Markup:
 
 def to_html(page: Page) -> str:
     """The whole page as one file."""
-    return commandless(_environment().get_template("report.html.j2").render(page=page), "&#{};")
+    return render("report.html.j2", page=page)
+
+
+def render(template: str, **values: Any) -> str:
+    """A template of this room with these values, each text of which is made harmless."""
+    return commandless(_environment().get_template(template).render(**values), "&#{};")
