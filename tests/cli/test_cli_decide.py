@@ -137,6 +137,7 @@ def test_what_is_wrong_is_told(soakproof: Command, here: Path, run: Path) -> Non
         (["set", "lazy"], "nothing to set"),
         (["set", "lazi", "--reason", "x"], "no candidate of decisions.toml is called 'lazi'"),
         (["set", "lazy", "--decision", "rejected"], "rejected: expected a reason"),
+        (["set", "lazy", "--decision", "promoted"], "without a reason, and no run stands for it"),
         (["add", "two words", "--changed", "x"], "a candidate's name: expected up to 60"),
         (["add", "new", "--changed", "x", "--run", "gone"], "gone"),
         (["add", "new", "--changed", ""], "--changed: expected a value"),

@@ -187,9 +187,8 @@ def _refuse_unreasoned(now: Candidate, before: Candidate | None) -> None:
     if before is not None and is_as_before and set(disputed) <= set(against(last.decision, before.runs)):
         return
     if disputed:
-        raise UsageError(
-            f"{last.decision} is against the verdicts: {plain('; '.join(disputed), 500)}",
-            'say why: --reason "…"',
-        )
+        why = plain("; ".join(disputed), 500)
+        told = f"against the verdicts: {why}" if now.runs else f"without a reason, and {why}"
+        raise UsageError(f"{last.decision} is {told}", 'say why: --reason "…"')
     if last.decision != "promoted":
         raise UsageError(f"{last.decision}: expected a reason, found none", 'say why: --reason "…"')
