@@ -43,7 +43,7 @@ class Isolation(Scenario):
         for n, answer in enumerate(answers):
             grade = told_apart(answer.text.strip(), lines[n], lines[:n] + lines[n + 1 :])
             it.check("isolation.own", not grade, answer, grade=grade, reason=grade and answer.text[:160])
-            if grade == "wrong":
+            if grade in ("wrong", "respaced"):
                 yield from excuse_slip(it, asks[n], answer, lines[n])
         leaked = it.foreign(*answers)
         it.check("isolation.foreign", not leaked, *answers, reason=", ".join(sorted(leaked)))

@@ -5,6 +5,7 @@ again whenever that question is computed anew. What a server spoils (a prefix re
 neighbour's words, a slot that computes wrong) does not come again that way.
 """
 
+import re
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 ANEW = {"cache_prompt": False}  # llama.cpp: compute the whole prompt, restore nothing of it
 WORDS, CHARACTERS = 1, 2  # that a model slips in, of a line and of a code
 RESTORED = 16  # tokens of a prompt that is computed anew all the same: a template's beginning
+_SPACE, _GAPS = re.compile(r"\s"), re.compile(r"\s+")
+_WRITTEN = {" ", "\n"}
 
 
 def excuse_slip(
@@ -52,9 +55,15 @@ def _is_the_same_anew(said: Exchange, again: Exchange) -> bool:
 
 
 def is_near(text: str, want: str) -> bool:
-    """Whether one word of several is another, missing or too many; of a single word, up to two characters."""
+    """Whether one word of several is another, missing or too many, or one space between them is a line break
+    or the other way round; of a single word, up to two characters.
+    """
+    if not set(_SPACE.findall(text)) <= _WRITTEN:  # no model of ours writes such, so something put it there
+        return False
     if len(want.split()) > 1:
-        return text != want and _is_within(text.split(), want.split(), WORDS)
+        if text.split() == want.split():
+            return sum(a != b for a, b in zip(_GAPS.findall(text), _GAPS.findall(want), strict=False)) == 1
+        return _is_within(text.split(), want.split(), WORDS)
     return text != want and _is_within(text, want, min(CHARACTERS, len(want) // 4))
 
 

@@ -46,6 +46,15 @@ def test_white_space_that_was_changed_on_the_way() -> None:
     for spoil in ("\n", " "):
         changed = mine.replace(spoil, " " if spoil == "\n" else "  ")
         assert play(PLAIN, of("client-1", text=changed)).missed() == {"isolation.own": (False, "respaced")}
+    hard = mine.replace("\n", "\xa0")
+    assert play(PLAIN, of("client-1", text=hard)).missed() == {"isolation.own": (False, "respaced")}
+
+
+def test_a_model_that_always_drops_that_line_break_slips() -> None:
+    dropped = line(0, PLAIN).replace("\n", " ")
+    server = of("client-1", text=dropped)
+    again = of("client-1-anew", text=dropped)
+    assert play(PLAIN, lambda e: again(server(e))).missed() == {"isolation.own": (None, "slip")}
 
 
 def test_a_word_alone_is_not_broken() -> None:

@@ -17,7 +17,7 @@ isolation = 1
 without_marker = "100 %"
 """
     seconds = 3
-    fires = (Fires("functional: isolation.own", grade="respaced"),)
+    fires = (Fires("functional: isolation.own", grade="slip"),)
 
     async def event(self, call: Call, data: bytes) -> AsyncIterator[bytes]:
         document = document_of(data)
