@@ -62,7 +62,8 @@ def is_near(text: str, want: str) -> bool:
         return False
     if len(want.split()) > 1:
         if text.split() == want.split():
-            return sum(a != b for a, b in zip(_GAPS.findall(text), _GAPS.findall(want), strict=False)) == 1
+            gaps = zip(_GAPS.findall(text), _GAPS.findall(want), strict=False)
+            return len([1 for a, b in gaps if a != b]) == 1
         return _is_within(text.split(), want.split(), WORDS)
     return text != want and _is_within(text, want, min(CHARACTERS, len(want) // 4))
 

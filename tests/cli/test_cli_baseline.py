@@ -1,6 +1,7 @@
 """`soakproof baseline`, and a run that is compared with one by its name, or with the newest that will do."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,47 @@ def test_a_run_of_the_baseline_is_judged_against_its_other_runs(soakproof: Comma
     assert "it is one of the 2 runs of nightly, which can be named instead" in auto.out
     both = soakproof("compare", "nightly", second.name)
     assert first.name in both.out.replace("\n", "")
+
+
+def test_a_later_run_is_no_baseline_by_itself_and_is_told_where_it_is_named(
+    soakproof: Command, runs: Path
+) -> None:
+    began = [{"started_at": f"2026-11-30T12:00:0{n}Z"} for n in range(2)]
+    now, later = (soaked(runs, run=of) for of in began)
+    soakproof("adjudicate", later.name, "--policy", "pass")
+    refused = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "auto")
+    assert (refused.code, f"{later.name}: it is later" in refused.err) == (64, True)
+    named = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", later.name, "--all")
+    assert "begun after this run" in " ".join(named.out.split())
+
+
+def test_auto_passes_a_touched_run_over(soakproof: Command, runs: Path) -> None:
+    touched, now = soaked(runs), soaked(runs)
+    soakproof("adjudicate", touched.name, "--policy", "pass")
+    evidence = touched / "evidence/load/exchanges.jsonl"
+    evidence.write_bytes(evidence.read_bytes().replace(b"long_prose", b"long_prosa"))
+    said = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", "auto")
+    assert (said.code, f"{touched.name}: {touched.name} is not as it was sealed" in said.err) == (64, True)
+
+
+def test_files_that_are_no_baselines_hide_none(soakproof: Command, runs: Path) -> None:
+    before, now = soaked(runs), soaked(runs)
+    soakproof("baseline", "add", "good", before.name)
+    folder = runs / "baselines"
+    for name, text in (("torn.json", "{"), ("._good.json", "?"), ("good copy.json", "?"), ("notes.txt", "?")):
+        (folder / name).write_text(text)
+    os.mkfifo(folder / "pipe.json")
+    listed = soakproof("baseline", "list")
+    assert (listed.code, "good" in listed.out, "torn" in listed.out, "pipe" in listed.out) == (0,) + (
+        True,
+    ) * 3
+    assert "cannot be read" in listed.out
+    assert soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", before.name).code == 0
+    assert soakproof("baseline", "remove", "torn").code == 0
+
+
+def test_a_runs_own_name_is_no_name_for_another(soakproof: Command, runs: Path) -> None:
+    first, second = soaked(runs), soaked(runs)
+    for name in (second.name, second.name[-4:]):
+        refused = soakproof("baseline", "add", name, first.name)
+        assert (refused.code, "which it would hide" in refused.err) == (64, True)

@@ -1,6 +1,7 @@
 """Names for runs: what they refer to, and what becomes of that."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,12 @@ def test_a_file_that_is_no_baseline_is_told(a_run: Path, text: str) -> None:
     with pytest.raises(UsageError):
         read_baseline(runs, "nightly")
     remove_baseline(runs, "nightly")
+
+
+def test_of_two_that_add_one_name_at_once_one_has_it(a_run: Path) -> None:
+    runs = a_run.parent
+    with ThreadPoolExecutor(8) as pool:
+        added = [pool.submit(add_baseline, runs, "n", [a_run], added_at=WHEN, note=str(n)) for n in range(8)]
+    made = [a.result() for a in added if a.exception() is None]
+    assert [read_baseline(runs, "n")] == made
+    assert all(isinstance(a.exception(), UsageError) for a in added if a.exception())

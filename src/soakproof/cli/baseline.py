@@ -18,6 +18,7 @@ from soakproof.run import (
     Reference,
     add_baseline,
     baselines,
+    broken_baselines,
     read_baseline,
     remove_baseline,
     sealing,
@@ -122,6 +123,7 @@ def list_(runs: Path) -> int:
         for b in baselines(runs)
         for reference in b.runs
     ]
+    rows += [(name, "", "", f"cannot be read: {why}", "") for name, why in broken_baselines(runs)]
     if not rows:
         say(f"no baselines in {runs}\n  name one: soakproof baseline add NAME RUN{typed_runs(runs)}")
         return EXIT_OK

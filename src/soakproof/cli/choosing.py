@@ -109,9 +109,13 @@ def _newest(judged: Loaded, policy: str) -> Loaded:
     for path in reversed(all_of(here)):
         if path.resolve() == judged.path.resolve():
             continue
-        against = next(_against(path, judged, roles), "")
+        against, found = next(_against(path, judged, roles), ""), None
         if not against:
-            found = sealed_run(here, str(path), _OPTION)
+            try:
+                found = sealed_run(here, str(path), _OPTION)
+            except UsageError as error:
+                against = error.problem.removeprefix(f"{_OPTION}: ")
+        if found:
             _say(f"baseline: {path.name}, the newest run that was judged PASS and is comparable", passed_over)
             _say_of_several(here, path.name)
             return found
@@ -153,6 +157,8 @@ def _against(path: Path, judged: Loaded, roles: Mapping[str, Role]) -> Iterator[
         yield "never judged"
     elif (outcome := entry_outcome(*entries[-1])) != "PASS":
         yield f"its newest verdict is {outcome}"
+    if str(about.get("started_at") or "") > str(judged.run.get("started_at") or "~"):
+        yield "it is later"
     compared = compare(_document_of(judged.run), _document_of(about), roles)
     yield from (*compared.differ, *compared.unknown)
 

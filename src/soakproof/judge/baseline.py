@@ -37,7 +37,9 @@ def set_beside(
         return looked[0][1], None, (_finding(Outcome.INCONCLUSIVE, f"{told}."),)
     (first, compared), *others = fit
     used = replace(first, repeats=tuple(run for run, _ in others))
-    answer = _comparable([run.id for run in runs_of(used)], policy, compared, left_out)
+    answer = _comparable(
+        [run.id for run in runs_of(used)], policy, compared, left_out, _later(evidence, used)
+    )
     return compared, used, (_finding(Outcome.PASS, answer),)
 
 
@@ -65,7 +67,15 @@ def _first(differences: list[str]) -> str:
     return "; ".join(shown) + (f"; and {more} more, which the report lists" if more else "")
 
 
-def _comparable(names: list[str], policy: Policy, compared: Comparison, left_out: list[str]) -> str:
+def _later(evidence: Evidence, baseline: Evidence) -> list[str]:
+    """Runs of the baseline that began after this one: it is not they that it was changed from."""
+    began = str(evidence.run.get("started_at") or "~")
+    return [run.id for run in runs_of(baseline) if str(run.run.get("started_at") or "") > began]
+
+
+def _comparable(
+    names: list[str], policy: Policy, compared: Comparison, left_out: list[str], later: list[str]
+) -> str:
     named = listed(names, _MOST_RUNS)
     runs = f"{counted(len(names), 'run')}, {named}" if len(names) > 1 else named
     told = [f"{runs}: every field that must be the same is the same"]
@@ -73,6 +83,8 @@ def _comparable(names: list[str], policy: Policy, compared: Comparison, left_out
         told.append(f"not known: {', '.join(compared.remarks)}")
     if policy.roles:
         told.append(f"moved by the policy: {', '.join(f'{n} to {r}' for n, r in policy.roles.items())}")
+    if later:
+        told.append(f"begun after this run: {listed(later, _MOST_RUNS)}")
     if left_out:
         told.append(f"left out of the baseline: {listed(left_out, _MOST_RUNS)}")
     return "; ".join(told) + "."

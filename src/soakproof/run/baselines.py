@@ -4,6 +4,7 @@ seal, or several, to runs of one configuration that was soaked again; the runs s
     runs/baselines/<name>.json
 """
 
+import contextlib
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -16,8 +17,10 @@ import msgspec
 from soakproof.errors import RecorderError, UsageError, words
 from soakproof.plain import plain
 from soakproof.run.files import to_json, write_atomic
+from soakproof.run.loading import all_of
 from soakproof.run.naming import runs_option
 from soakproof.run.references import Reference, refer
+from soakproof.run.seal import is_own
 
 FOLDER = "baselines"
 RESERVED = ("auto", "latest")
@@ -36,15 +39,32 @@ class Baseline:
 
 
 def baselines(runs: Path) -> Iterator[Baseline]:
-    """All of a folder of runs, by their names. Raises UsageError for a file that cannot be read."""
-    folder = runs / FOLDER
-    for path in sorted(folder.glob("*.json")) if folder.is_dir() else []:
-        yield read_baseline(runs, path.stem)
+    """All of a folder of runs that can be read, by their names."""
+    for name in _names(runs):
+        with contextlib.suppress(UsageError):
+            yield read_baseline(runs, name)
+
+
+def broken_baselines(runs: Path) -> Iterator[tuple[str, str]]:
+    """Those that cannot be read: their names, and why."""
+    for name in _names(runs):
+        try:
+            read_baseline(runs, name)
+        except UsageError as error:
+            yield name, error.problem
+
+
+def _names(runs: Path) -> list[str]:
+    """Of the files that can be a baseline's; what else lies there is none of ours."""
+    stems = (path.stem for path in (runs / FOLDER).glob("*.json"))
+    return sorted(stem for stem in stems if NAME.fullmatch(stem) and stem not in RESERVED)
 
 
 def read_baseline(runs: Path, name: str) -> Baseline:
     """The one of that name. Raises UsageError where there is none, or where it cannot be read."""
     path = _file(runs, name)
+    if os.path.lexists(path) and not is_own(path):
+        raise UsageError(f"{path} is no plain file", _anew(path, runs))
     try:
         found = msgspec.convert(_of_today(msgspec.json.decode(path.read_bytes())), Baseline)
     except FileNotFoundError:
@@ -80,9 +100,9 @@ def add_baseline(runs: Path, name: str, named: Sequence[Path], *, added_at: str,
     run that stands there twice.
     """
     path = _file(runs, name)
-    if os.path.lexists(path):
-        hint = f"choose another, or first: soakproof baseline remove {name}{runs_option(runs)}"
-        raise UsageError(f"there is a baseline {name!r} already", hint)
+    if meant := next((p.name for p in all_of(runs) if name in (p.name, p.name.rpartition("-")[2])), None):
+        raise UsageError(f"{name!r} is a name of the run {meant}, which it would hide", "choose another")
+    _refuse_taken(path, runs)
     references = tuple(refer(runs, run, "a baseline") for run in named)
     if twice := next((r for r in references if references.count(r) > 1), None):
         raise UsageError(f"{plain(twice.run, 100)} stands there twice", "each run counts once")
@@ -91,8 +111,20 @@ def add_baseline(runs: Path, name: str, named: Sequence[Path], *, added_at: str,
         path.parent.mkdir(exist_ok=True)
     except OSError as error:
         raise RecorderError(f"cannot write {path.parent}: {words(error)}") from error
+    try:
+        path.open("xb").close()  # of two that add at once, one has the name
+    except FileExistsError:
+        _refuse_taken(path, runs)
+    except OSError as error:
+        raise RecorderError(f"cannot write {path}: {words(error)}") from error
     write_atomic(path, to_json(msgspec.to_builtins(made)))
     return made
+
+
+def _refuse_taken(path: Path, runs: Path) -> None:
+    if os.path.lexists(path):
+        hint = f"choose another, or first: soakproof baseline remove {path.stem}{runs_option(runs)}"
+        raise UsageError(f"there is a baseline {path.stem!r} already", hint)
 
 
 def remove_baseline(runs: Path, name: str) -> None:
