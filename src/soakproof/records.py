@@ -243,7 +243,12 @@ def written(document: Mapping[str, Any]) -> bytes:
         line = orjson.dumps(document, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
         line = orjson.dumps(carriable(document), option=orjson.OPT_APPEND_NEWLINE)
-    return _OBEYED.sub(_escaped, line)
+    return harmless(line)
+
+
+def harmless(json: bytes) -> bytes:
+    """JSON with the escapes of what a terminal would obey or hide."""
+    return _OBEYED.sub(_escaped, json)
 
 
 def _escaped(found: re.Match[bytes]) -> bytes:

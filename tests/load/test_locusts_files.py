@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from soakproof.errors import UsageError
-from soakproof.load.outputs import refuse_unwritable
+from soakproof.load.outputs import csv_prefix, refuse_unwritable
 
 
 def tried(**given: str | None) -> None:
@@ -47,7 +47,8 @@ def test_what_cannot_be_written_is_refused_with_its_option(tmp_path: Path) -> No
     tried(json_file=str(tmp_path / "out"))  # Locust writes out.json
     with pytest.raises(UsageError, match=r"--html: .* cannot be written"):
         tried(html_file=str(tmp_path))
-    with pytest.raises(UsageError, match=r"--csv: .* cannot be written"):
-        tried(csv_prefix=str(tmp_path / "file" / "below"))
+    with pytest.raises(SystemExit) as left:
+        csv_prefix(str(tmp_path / "file" / "mine"))
+    assert left.value.code == 64
     with pytest.raises(UsageError, match=r"--json-file: .* cannot be written"):
         tried(json_file=str(tmp_path / "file" / "below.json"))

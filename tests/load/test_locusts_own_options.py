@@ -1,6 +1,7 @@
 """Locust's own options stay what they are: a configuration file, its tables as CSV, its report as HTML."""
 
 import csv
+import socket
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,22 @@ def test_a_configuration_file_tables_and_a_report_of_locusts_go_with_a_soak(tmp_
     assert {f"{x['scenario']}/{x['role']}" for x in closed} >= set(rows) - {"Aggregated"} != set()
     assert {p.name for p in (tmp_path / "tables").iterdir()} >= {"mine_failures.csv", "mine_exceptions.csv"}
     assert "Locust" in (tmp_path / "mine.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--headless", "--csv", "taken"), "--csv: taken_stats.csv cannot be written"),
+        (("--web-port", "99999"), "--web-port: 99999 cannot be had"),
+        (("--web-port", "PORT"), "cannot be had: Address already in use"),
+        (("--headless", "--server-pid", "1", "--runs", "\udcff"), "--runs: expected text in UTF-8"),
+    ],
+)
+def test_what_locust_would_stumble_over_is_refused(tmp_path: Path, arguments: tuple[str, ...], told: str):
+    (tmp_path / "taken_stats.csv").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        given = [port if word == "PORT" else word for word in arguments]
+        with locust(tmp_path, *given, "-t", "2s") as process:
+            assert process.wait(60) == 64, output(tmp_path)
+    assert told in output(tmp_path)

@@ -2,12 +2,14 @@
 
 import argparse
 import dataclasses
+import socket
 from pathlib import Path
 from typing import Any
 
 from locust import User
 
-from soakproof.errors import EXIT_USAGE, UsageError
+from soakproof.errors import EXIT_USAGE, UsageError, words
+from soakproof.load.outputs import csv_prefix
 from soakproof.load.rig import Wishes
 from soakproof.named import refuse_missing_logs, refuse_missing_processes
 from soakproof.plain import plain
@@ -17,6 +19,7 @@ from soakproof.target import Credentials
 
 TESTBED = "http://testbed"  # as a host: the embedded one; the page of the web UI takes nothing but URLs
 LONGEST_S = 366 * 86_400  # of a load
+MOST_PORT = 65_535
 _SECRET = ("api_key", "web_login", "tls_key")
 _LISTS = ("tags", "exclude_tags", "server_log", "server_pid")
 
@@ -27,6 +30,9 @@ def add_arguments(parser: Any, plan: str) -> None:
     Options of a group stay out of the web UI, which would put the key into its page's source.
     """
     parser.set_defaults(web_host="127.0.0.1")
+    for action in parser._actions:
+        if action.dest == "csv_prefix":
+            action.type = csv_prefix
     group = parser.add_argument_group(
         "soakproof", "What to soak and how. Without --host the embedded testbed is used."
     )
@@ -137,6 +143,11 @@ def _user_classes(base: type[User]) -> set[str]:
 
 def refuse_odd(options: argparse.Namespace) -> None:
     """What Locust lets pass, and what makes no run. Raises UsageError."""
+    for name, value in vars(options).items():
+        if isinstance(value, (str, Path)) and not _is_text(str(value)):
+            raise UsageError(
+                f"--{name.replace('_', '-')}: expected text in UTF-8, found {plain(value, 100)!r}"
+            )
     for name in ("host", "model", "plan"):
         if getattr(options, name, None) == "":
             raise UsageError(f"--{name}: expected a value, found nothing", "is the shell's variable set?")
@@ -148,6 +159,31 @@ def refuse_odd(options: argparse.Namespace) -> None:
             f"found {options.run_time} seconds",
             "leave it out for the plan's own duration",
         )
+
+
+def _is_text(value: str) -> bool:
+    try:
+        return bool(value.encode() or True)
+    except UnicodeEncodeError:
+        return False
+
+
+def refuse_port(options: argparse.Namespace) -> None:
+    """An address for the web UI that cannot be had: Locust would end with 0, and nothing run."""
+    if options.headless:
+        return
+    port, host = options.web_port, options.web_host
+    told = (
+        f"--web-port: {port}"
+        if not 0 <= port <= MOST_PORT
+        else f"--web-host: {plain(host, 100)}, port {port},"
+    )
+    try:
+        with socket.create_server((host or "", port)):
+            return
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = words(error) if isinstance(error, OSError) else "no port has such a number"
+        raise UsageError(f"{told} cannot be had: {why}", "choose another, or --headless") from error
 
 
 def refuse_unseen(options: argparse.Namespace) -> None:

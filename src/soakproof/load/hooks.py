@@ -30,6 +30,7 @@ from soakproof.load.arguments import (
     add_arguments,
     apply_defaults,
     refuse_odd,
+    refuse_port,
     refuse_unseen,
     seeded,
     wishes,
@@ -101,6 +102,7 @@ class Hooks:
             refuse_odd(options)
             self.catalog = Catalog()
             refuse_unseen(options)
+            refuse_port(options)
             refuse_unwritable(options)
             self.plan = seeded(load_plan(self.catalog, options.plan), options)
             apply_defaults(options, self.plan)

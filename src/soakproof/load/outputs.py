@@ -5,18 +5,20 @@ Locust would end with an error of its own, after the load, with the exit code of
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
-from soakproof.errors import UsageError, words
+from soakproof.errors import EXIT_USAGE, UsageError, words
+from soakproof.load.progress import say
 from soakproof.plain import plain
+
+_CSV = ("stats", "stats_history", "failures", "exceptions")
 
 
 def refuse_unwritable(options: argparse.Namespace) -> None:
     """Makes missing folders, as Locust would. Raises UsageError for the first file that cannot be written."""
     html, json = getattr(options, "html_file", None), getattr(options, "json_file", None)
     files = {"--html": html and Path(html), "--json-file": json and Path(f"{json}.json")}
-    if csv := getattr(options, "csv_prefix", None):
-        files["--csv"] = Path(f"{csv}_stats.csv")
     for option, path in files.items():
         try:
             if path:
@@ -25,6 +27,19 @@ def refuse_unwritable(options: argparse.Namespace) -> None:
             raise UsageError(
                 f"{option}: {plain(path, 200)} cannot be written: {words(error)}", "name a file elsewhere"
             ) from error
+
+
+def csv_prefix(prefix: str) -> str:
+    """The type of --csv, whose files Locust opens before it asks anybody; ends the process if it cannot."""
+    for part in _CSV:
+        path = Path(f"{prefix}_{part}.csv")
+        try:
+            _try(path, filled_in=False)
+        except (OSError, ValueError) as error:
+            told = words(error) if isinstance(error, OSError) else str(error)
+            say(f"soakproof: --csv: {plain(path, 200)} cannot be written: {told}\n  name files elsewhere")
+            sys.exit(EXIT_USAGE)
+    return prefix
 
 
 def _try(path: Path, *, filled_in: bool) -> None:

@@ -11,7 +11,7 @@ from typing import IO, Any
 import orjson
 
 from soakproof.errors import RecorderError, UsageError, words
-from soakproof.records import carriable
+from soakproof.records import carriable, harmless
 
 LEAST_ROOM = 64 << 20  # bytes of disk that a run wants; half an hour of the testbed takes some 20 MiB
 _OPTIONS = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
@@ -61,9 +61,9 @@ def to_json(document: Any) -> bytes:
     What JSON cannot carry, in what a server said of itself say, becomes the nearest that it can.
     """
     try:
-        return orjson.dumps(document, option=_OPTIONS)
+        return harmless(orjson.dumps(document, option=_OPTIONS))
     except TypeError:
-        return orjson.dumps(carriable(document), option=_OPTIONS)
+        return harmless(orjson.dumps(carriable(document), option=_OPTIONS))
 
 
 def digest(path: Path) -> tuple[str, int]:
