@@ -38,7 +38,7 @@ from soakproof.judge.slotwork import (
     sightings,
 )
 from soakproof.judge.staleness import health_is_stale, stale_slots
-from soakproof.judge.unwell import unwell
+from soakproof.judge.unwell import SOURCES, unwell
 from soakproof.records import Event, Exchange, Sample
 
 KNOWN = {
@@ -159,21 +159,21 @@ class Slots(Adjudicator):
 
     def _unwell(self, evidence: Evidence) -> Iterable[Finding]:
         """A server that says of itself that it, or its backend, is not well: others would send it no work."""
-        found = unwell(evidence)
-        if len(found):
-            whole = len(evidence.source("health"))
-            why = plain(found.reason(), 120)
-            yield finding(
-                self,
-                "health",
-                Outcome.INCONCLUSIVE,
-                f"In {len(found)} of {whole} readings its health said that it or its backend is not well, "
-                f"while nothing else showed why{f': {why}' if why else ''}.",
-                figures=(Figure(name="not well", value=len(found), n=whole),),
-                limit="well, but after a restart",
-                span=(float(found.times_s[0]), float(found.times_s[-1])),
-                fault="server",
-            )
+        for source in SOURCES:
+            found, whole = unwell(evidence, source), len(evidence.source(source))
+            if len(found):
+                why = plain(found.reason(), 120)
+                yield finding(
+                    self,
+                    source,
+                    Outcome.INCONCLUSIVE,
+                    f"In {len(found)} of {whole} readings its {source} said that it, or its backend, is ill, "
+                    f"while nothing else showed why{f': {why}' if why else ''}.",
+                    figures=(Figure(name="not well", value=len(found), n=whole),),
+                    limit="well, but after a restart",
+                    span=(float(found.times_s[0]), float(found.times_s[-1])),
+                    fault="server",
+                )
 
     def _stale_health(self, ends: Sequence[Event], answered: int) -> Finding:
         """Processes that ended and are listed still, though requests sent after that are answered."""

@@ -176,3 +176,12 @@ def test_events_that_came_twice() -> None:
 
 def test_a_server_that_counts_otherwise_has_no_doubled_events() -> None:
     assert "events_doubled" not in judged(*SHORT, *(prose(30 + i, lost=-1) for i in range(20)))
+
+
+def test_tokens_that_are_counted_thrice() -> None:
+    thrice = [echoed(i, lost=19) for i in range(3)]
+    found = judged(*(prose(30 + i) for i in range(5)), *thrice)["tokens_overcounted"]
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "30 tokens in 10 events" in found.answer
+    assert "tokens_overcounted" not in judged(*(prose(30 + i, lost=150) for i in range(5)), *thrice)
+    assert "tokens_overcounted" not in judged(*(prose(30 + i) for i in range(5)), *SHORT)

@@ -318,7 +318,16 @@ def test_a_server_that_says_it_is_not_well_is_told(ill: dict[str, Any]) -> None:
     told = [health(float(at), **(ill if at in (20, 21, 40) else {})) for at in range(60)]
     found = adjudicate("slots", evidence(told))["health"]
     assert (found.outcome, found.fault) == (Outcome.INCONCLUSIVE, "server")
-    assert found.answer.startswith("In 3 of 60 readings its health said that it or its backend is not well")
+    assert found.answer.startswith("In 3 of 60 readings its health said that it, or its backend, is ill")
+
+
+def test_a_front_whose_sign_of_life_fails_is_told() -> None:
+    told = [
+        sample("live", float(at), status_code=503 if at in (9, 10) else 200, ok=at > 10)
+        for at in range(9, 60)
+    ]
+    found = adjudicate("slots", evidence(told))["live"]
+    assert found.answer.startswith("In 2 of 51 readings its live said")
 
 
 def test_health_that_is_well_or_ill_for_a_reason_is_not_told() -> None:

@@ -114,6 +114,7 @@ CONCERNED: Mapping[str, Concern] = {
     "length_early": lambda e: e.finish_reason == "length",
     "events_lost": forced,
     "events_doubled": countable,
+    "tokens_overcounted": countable,
     "prompt_cut": lambda e: e.prompt_chars >= LONG,
     "prompt_tokens_few": lambda e: e.prompt_chars >= LONG,
 }

@@ -14,6 +14,8 @@ from soakproof.records import Exchange
 FEWEST = 20  # answers, for a habit
 FIRM = 0.95  # of them, that agree
 LOST = 2  # tokens beyond the habit
+LEAST_FORCED = 5  # answers, whose events are compared with their tokens
+OVER = 8  # tokens without text, in an answer that ended by itself
 SOME = 0.25  # of the answers: what is in more of them is the server's way of counting
 MARKS = frozenset("<>[]{}|`")  # a server holds them back in case that they begin a tool call or reasoning
 
@@ -45,6 +47,23 @@ def doubled_events(exchanges: Sequence[Exchange]) -> dict[str, str]:
     if len(counted) < FEWEST or len(more) > SOME * len(counted):
         return {}
     return {e.id: f"{e.token_events} events for {e.completion_tokens} tokens" for e in more}
+
+
+def overcounted(exchanges: Sequence[Exchange]) -> dict[str, str]:
+    """Answers that ended by themselves with far more tokens than events, by id, of a server whose forced
+    answers have an event for each token: it counts otherwise, or text was lost.
+    """
+    limited = [e for e in exchanges if forced(e)]
+    even = sum(_without_text(e) - _split(e.text) <= LOST for e in limited)
+    if len(limited) < LEAST_FORCED or even < FIRM * len(limited):
+        return {}
+    return {
+        e.id: f"{e.completion_tokens} tokens in {e.token_events} events"
+        for e in exchanges
+        if countable(e)
+        and e.finish_reason == "stop"
+        and _without_text(e) - _split(e.text) > max(OVER, e.token_events / 2)
+    }
 
 
 def countable(exchange: Exchange) -> bool:

@@ -12,10 +12,13 @@ AFTER_S = 60.0  # of a process's end or its being replaced: until then it explai
 LEAST = 2  # readings: one may have met a moment that nobody else saw
 
 
-def unwell(evidence: Evidence) -> Readings:
-    """Those of the health while the load ran; none where too few are to be told."""
+SOURCES = ("health", "live")
+
+
+def unwell(evidence: Evidence, source: str) -> Readings:
+    """Those of a source while the load ran; none where too few are to be told."""
     start, end = load_span(evidence)
-    told = evidence.source("health")
+    told = evidence.source(source)
     ill = np.array([_is_ill(*of) for of in zip(told.told("ok"), told.told("backends"), strict=True)], bool)
     during = (told.t_ns >= start) & (told.t_ns <= (told.t_ns.max(initial=0) if end is None else end))
     explained = np.zeros(len(told), bool)

@@ -82,6 +82,11 @@ _ENDS = {
         "front",
         least=2,
     ),
+    "tokens_overcounted": _doubt(
+        "far more tokens than events, of a server that otherwise sends an event a token: miscounted, or lost",
+        "backend",
+        least=3,
+    ),
     "finish_reason_filtered": _doubt("the answer was cut by a content filter, so it is told", "server"),
     "over_max_tokens": _doubt("more tokens than max_tokens allows, by the server's own count"),
     "blank_text": Oddity("an answer of white space alone"),
