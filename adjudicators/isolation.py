@@ -18,6 +18,7 @@ from soakproof.judge import (
     ids,
     nonces,
 )
+from soakproof.judge.lentreasoning import PIECE, lent
 from soakproof.judge.origins import Mixed, mixed
 from soakproof.judge.telling import request_name
 from soakproof.records import Exchange, Opened
@@ -54,6 +55,7 @@ class Isolation(Adjudicator):
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._foreign(evidence)
         yield from self._mixed(evidence)
+        yield from self._lent(evidence)
         yield self._overlap(evidence)
 
     def _foreign(self, evidence: Evidence) -> Finding:
@@ -106,6 +108,24 @@ class Isolation(Adjudicator):
                 limit="no piece of another's answer",
                 exchanges=ids([*readers, *(m.owner.id for m in found)]),
                 strength="each id is one answer's own, by the rule of this run",
+                fault="front",
+            )
+
+    def _lent(self, evidence: Evidence) -> Iterable[Finding]:
+        """Another's answer where this one's reasoning stands, of a model that seldom reasons."""
+        found = lent(evidence.exchanges)
+        if found:
+            first = found[0]
+            yield finding(
+                self,
+                "reasoning",
+                Outcome.FAIL,
+                f"{counted(len(found), 'answer has', 'answers have')} as reasoning what others were answered; "
+                f"first: {request_name(first.reader)} that of {request_name(first.owner)}.",
+                figures=(Figure(name="with another's text", value=len(found), n=len(evidence.exchanges)),),
+                limit="none",
+                exchanges=ids(e.id for one in found for e in (one.reader, one.owner)),
+                strength=f"{PIECE} characters in a row, and most answers have no reasoning",
                 fault="front",
             )
 

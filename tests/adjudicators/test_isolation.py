@@ -182,3 +182,19 @@ def test_half_a_secret_is_none() -> None:
     mine = exchange("a", at=0, took=1, secrets=("BCDF-4479",), text="BCDF-4479")
     found = adjudicate("isolation", evidence(mine, exchange("b", at=4, text="BCDF-447 and 4479")))
     assert found["foreign"].outcome is Outcome.PASS
+
+
+STORY = "The lighthouse keeper counted the ships that passed in the evening, and wrote each into his book."
+
+
+def test_anothers_answer_as_reasoning_is_a_leak() -> None:
+    story = exchange("story", at=0, took=5, text=f"{STORY} Then he slept.", prompt_digest="s")
+    short = [exchange(f"e{n}", at=10.0 + n, text=f"word {n}", prompt_digest=str(n)) for n in range(6)]
+    spoiled = replace(short[3], reasoning=STORY)
+    found = adjudicate("isolation", evidence(story, *short[:3], spoiled, *short[4:]))["reasoning"]
+    assert (found.outcome, found.exchanges) == (Outcome.FAIL, ("e3", "story"))
+    thinking = [replace(e, reasoning=STORY) for e in short]
+    assert "reasoning" not in adjudicate("isolation", evidence(story, *thinking))  # it reasons as a rule
+    own = replace(short[3], reasoning=STORY, text=STORY)
+    assert "reasoning" not in adjudicate("isolation", evidence(story, *short[:3], own, *short[4:]))
+    assert "reasoning" not in adjudicate("isolation", evidence(story, *short))

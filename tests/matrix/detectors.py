@@ -41,6 +41,7 @@ ELSEWHERE = {
     "functional: misplaced": "tests/adjudicators/test_functional.py",
     "functional: exchanges: connect": "tests/load/test_soak.py",
     "isolation: mixed": "tests/adjudicators/test_isolation.py",
+    "isolation: reasoning": "tests/adjudicators/test_isolation.py",
     "memory: available": "tests/adjudicators/test_memory.py",
     "memory: swap": "tests/adjudicators/test_memory.py",
     "scheduling: growing waits": "tests/adjudicators/test_scheduling_waits.py",
