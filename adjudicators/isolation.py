@@ -120,7 +120,7 @@ class Isolation(Adjudicator):
                 self,
                 "reasoning",
                 Outcome.FAIL,
-                f"{counted(len(found), 'answer has', 'answers have')} as reasoning what others were answered; "
+                f"{counted(len(found), 'answer has', 'answers have')} as reasoning what others were told; "
                 f"first: {request_name(first.reader)} that of {request_name(first.owner)}.",
                 figures=(Figure(name="with another's text", value=len(found), n=len(evidence.exchanges)),),
                 limit="none",
