@@ -332,6 +332,58 @@ def test_what_a_command_leaves_behind_is_ended(launched: Launcher) -> None:
     assert "left processes behind (1)" in guard.words()
 
 
+# -- nobody reads, or another launches
+
+_SPEAKS_UNREAD = """
+import os, subprocess, sys
+unread, full = os.pipe()
+os.set_blocking(full, False)
+try:
+    while True:
+        os.write(full, b"x")
+except BlockingIOError:
+    os.set_blocking(full, True)
+guard = [sys.executable, "-P", "-m", "soakproof", "guard", *sys.argv[1:]]
+code = subprocess.run(guard, stderr=full).returncode
+print(f"ended {code}, {'still waiting' if os.get_blocking(full) else 'changed'}")
+"""
+
+
+def test_a_guard_does_not_wait_for_a_reader_of_its_words(tmp_path: Path) -> None:
+    """Its standard error is a pipe that is full: it launches, kills and ends as ever."""
+    leaves = "trap '' TERM; sleep 100 >/dev/null & echo $!; exit 5"
+    options = ("--no-kernel", "--grace", "0.2s", "--runs", str(tmp_path / "guards"))
+    command = [sys.executable, "-c", _SPEAKS_UNREAD, *options, "--", "sh", "-c", leaves]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    pid, told = done.stdout.splitlines()
+    assert told == "ended 5, still waiting"
+    assert gone(int(pid))
+
+
+def test_what_a_reader_reads_is_whole_and_in_order() -> None:
+    lines = "".join(f"print('line {n}', file=sys.stderr);" for n in range(50))
+    code = f"import sys; from soakproof.cli import nonblocking as n\nwith n.nonblocking_stderr(): {lines}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "".join(f"line {n}\n" for n in range(50))
+
+
+def test_it_says_that_it_waits_for_another_guard(
+    launched: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl  # not above: Windows has none
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    lock = tmp_path / f"soakproof-guard-{os.getuid()}.lock"
+    told = f"waiting for another guard of this user, which launches: it holds {lock}"
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        guard = launched("echo", "up")
+        eventually(lambda: told in guard.words())
+    assert guard.line() == "up"
+    assert guard.end() == 0
+    assert guard.words().count("waiting") == 1
+
+
 # -- the guard's own end
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from soakproof.cli.nonblocking import nonblocking_stderr
 from soakproof.cli.options import FilledPath
 from soakproof.cli.output import Hint, complain
 from soakproof.errors import UsageError
@@ -139,7 +140,8 @@ def guard(
         clear_within_s=clear_within,
         grace_s=grace,
     )
-    return launch(order, lambda line: complain(f"guard: {line}"), Hint())
+    with nonblocking_stderr():
+        return launch(order, lambda line: complain(f"guard: {line}"), Hint())
 
 
 def _refuse_unset(required: tuple[str, ...], given: set[str]) -> None:

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import signal
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from soakproof.watch.guard.residents import residents
 
 _PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
 _LOOK_S = 1.0
+_LOCK_LOOK_S, _LOCK_PATIENCE_S = 0.1, 2.0  # of one guard for another that launches
 _SHOWN = 200  # characters of a command, and of a reason
 _LISTED = 5  # backends
 
@@ -106,8 +107,8 @@ def refuse_residents(wanted: Sequence[Process]) -> None:
         )
 
 
-@contextlib.contextmanager
-def one_at_a_time() -> Iterator[Callable[[], None]]:
+@contextlib.asynccontextmanager
+async def one_at_a_time(say: Callable[[str], None]) -> AsyncIterator[Callable[[], None]]:
     """Of this user's guards one launches at a time, so that each sees what the one before has launched.
 
     What it gives lets the next one launch.
@@ -116,8 +117,22 @@ def one_at_a_time() -> Iterator[Callable[[], None]]:
 
     path = Path(tempfile.gettempdir()) / f"soakproof-guard-{os.getuid()}.lock"
     with os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)) as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        began, is_told = trio.current_time(), False
+        while not _locked(lock.fileno()):
+            if not is_told and trio.current_time() - began >= _LOCK_PATIENCE_S:
+                say(f"waiting for another guard of this user, which launches: it holds {path}")
+                is_told = True
+            await trio.sleep(_LOCK_LOOK_S)
         yield lambda: fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def _locked(descriptor: int) -> bool:
+    import fcntl
+
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _shown(command: Sequence[str]) -> str:
@@ -140,7 +155,7 @@ class _Launch:
         try:
             lookout = self._lookout(kernel)
             before = await self._wait_until_clear(lookout)
-            with one_at_a_time() as launched:
+            async with one_at_a_time(self.say) as launched:
                 refuse_residents(self.wanted)  # another may have come while this one waited
                 with trio.open_signal_receiver(*(getattr(signal, name) for name in _PASSED_ON)) as signals:
                     return await self._recorded(kernel, lookout, before, signals, launched)
