@@ -19,7 +19,7 @@ OF_KEYS = {
     "short.kind": "`[short.kind.NAME]`: options that such a run changes",
     "connect": "until a connection stands",
     "total": "until an answer's end",
-    "interval": "between two readings of a source; the slots have their own",
+    "interval": "between two readings of a source, 0.05 s at the least; the slots have their own",
     "name": "the threshold's name, in reports and in a policy's `[[reconsider]]`",
     "that": "the threshold itself: see below",
     "why": "why the limit is what it is; reports show it",

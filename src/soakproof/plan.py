@@ -36,6 +36,7 @@ from soakproof.slots import LEAST_PAUSE_S
 from soakproof.thresholds import parse
 from soakproof.units import Bytes, Seconds
 from soakproof.watch.guard.limits import Limits, Requirable, Then
+from soakproof.watch.settings import INTERVAL_FLOOR_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,6 +275,11 @@ def _refuse_watch(watch: WatchSettings, where: str) -> None:
         raise UsageError(
             f"{where}: watch: slots_every: expected {LEAST_PAUSE_S:g} s or more, found {found}",
             "asked faster, llama.cpp does not notice clients that leave before their first token",
+        )
+    if watch.interval < INTERVAL_FLOOR_S:
+        raise UsageError(
+            f"{where}: watch: interval: expected {INTERVAL_FLOOR_S:g} s or more, found {watch.interval:g} s",
+            "asked faster, the sources do not keep up, and readings that are due are missing",
         )
     for name, every in (("interval", watch.interval), ("slots_every", watch.slots_every)):
         if every > RAREST_S:

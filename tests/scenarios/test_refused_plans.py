@@ -70,6 +70,13 @@ def test_thresholds_that_mean_nothing(tmp_path: Path, name: str, that: str, told
     assert told in refused(tmp_path, text)
 
 
+def test_a_watch_that_cannot_keep_up_is_refused_and_the_fastest_is_not(tmp_path: Path) -> None:
+    plan = '[mix]\nisolation = 1\n[watch]\ninterval = "{}s"\n'
+    told = refused(tmp_path, plan.format("0.01"))
+    assert "watch: interval: expected 0.05 s or more, found 0.01 s" in told
+    assert read(tmp_path, plan.format("0.05")).watch.interval == 0.05
+
+
 def test_a_folder_is_no_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "plans.toml").mkdir()
     monkeypatch.chdir(tmp_path)

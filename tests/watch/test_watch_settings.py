@@ -1,5 +1,6 @@
 """The configuration: what goes over argv, and what never does."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -41,11 +42,17 @@ def test_what_it_says_of_the_target() -> None:
     assert not WatchConfig(target={"base_url": "http://192.0.2.1"}).is_local
 
 
-def test_slots_are_never_polled_fast() -> None:
-    assert WatchConfig(slots_every_s=0.1).slots_every_s == 2.0
+@pytest.mark.parametrize("key", ["slots_every_s", "interval_s"])
+@pytest.mark.parametrize("value", [0.01, -1.0, math.nan, math.inf])
+def test_what_is_asked_too_often_is_refused(key: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"{key}: expected .* s or more, found"):
+        WatchConfig(**{key: value})
+    assert WatchConfig(interval_s=0.05, slots_every_s=2.0).interval_s == 0.05
 
 
-@pytest.mark.parametrize("text", ["{}x", '{"zero_ns": "soon"}', "{", "/nonexistent/config.json"])
+@pytest.mark.parametrize(
+    "text", ["{}x", '{"zero_ns": "soon"}', '{"interval_s": 0.01}', "{", "/nonexistent/config.json"]
+)
 def test_a_wrong_configuration_is_told(text: str) -> None:
     with pytest.raises(UsageError, match="--config"):
         load_config(text)

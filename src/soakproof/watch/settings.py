@@ -1,6 +1,7 @@
 """What the watch is told when it is started: one JSON object, without secrets. No I/O but `load_config`."""
 
 import ipaddress
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -40,7 +41,10 @@ class GuardConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchConfig:
-    """One watch. ``target`` is the target's identity as run.json has it, or the part of it that is known."""
+    """One watch. ``target`` is the target's identity as run.json has it, or the part of it that is known.
+
+    Raises ValueError for a period that is too short.
+    """
 
     run: str = ""  # the run directory
     zero_ns: int = 0  # of the run clock
@@ -60,8 +64,10 @@ class WatchConfig:
         object.__setattr__(self, "target", known)
         object.__setattr__(self, "server_pids", tuple(self.server_pids))
         object.__setattr__(self, "server_logs", tuple(self.server_logs))
-        object.__setattr__(self, "slots_every_s", max(self.slots_every_s, LEAST_PAUSE_S))
-        object.__setattr__(self, "interval_s", max(self.interval_s, INTERVAL_FLOOR_S))
+        for name, floor in (("interval_s", INTERVAL_FLOOR_S), ("slots_every_s", LEAST_PAUSE_S)):
+            every = getattr(self, name)
+            if not floor <= every < math.inf:
+                raise ValueError(f"{name}: expected {floor:g} s or more, found {every:g} s")
 
     @property
     def base_url(self) -> str:
