@@ -14,7 +14,7 @@ import pytest
 from soakproof.judge import Evidence
 from soakproof.report import figures
 from soakproof.report.bounds import NO_BOUNDS, MemoryBounds
-from soakproof.report.figures import drawings
+from soakproof.report.figures import drawings, style
 from soakproof.report.figures.marks import marks
 from soakproof.report.figures.rates import generation
 from soakproof.report.figures.resources import resources
@@ -199,3 +199,13 @@ def test_matplotlib_is_not_loaded_before_something_is_drawn() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("days", [0.01, 1, 4.2, 100, 1000, 2**63 / 1e9 / 86400])
+def test_the_axis_of_time_has_few_ticks_however_long_a_run_says_that_it_was(days: float) -> None:
+    with style.theme():
+        _, (axes,) = style.figure([1.0])
+        style.time_axis(axes, days * 86400)
+        ticks = axes.get_xticks()
+    assert 2 <= len(ticks) <= 11
+    assert ticks[-1] <= days * 86400

@@ -4,6 +4,7 @@ takes most of a second. `svg` turns what it draws into a document that fits a pa
 
 import contextlib
 import logging
+import math
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ PALETTE = {
 INK, MUTED, GRID, SURFACE = (PALETTE[role][0] for role in ("ink", "muted", "grid", "surface"))
 LINE, SECOND, THIRD, LIMIT, GAP = (PALETTE[role][0] for role in ("line", "second", "third", "limit", "gap"))
 WIDTH = 9.2  # inches
+_STEPS = (60, 120, 300, 600, 1800, 3600, 7200, 14400)  # seconds between ticks
+_SPANS = 10  # between ticks, at most
 _SETTINGS: dict[str, Any] = {
     "svg.fonttype": "none",  # text stays text: small, searchable, selectable
     "svg.hashsalt": "soakproof",  # the same data give the same bytes
@@ -100,11 +103,13 @@ def theme() -> Iterator[None]:
 
 
 def time_axis(axes: "Axes", end: float) -> None:
-    """Name the shared axis of time: minutes in a run of more than five."""
+    """Name the shared axis of time: minutes in a run of more than five. It has eleven ticks at most, however
+    long a run says that it was.
+    """
     axes.set_xlim(0, max(end, 1.0))
     if end > 300:
         axes.xaxis.set_major_formatter(lambda value, _: f"{value / 60:g}")
-        step = next((s for s in (60, 120, 300, 600, 1800, 3600, 7200, 14400) if end / s <= 10), 36000)
+        step = next((s for s in _STEPS if end / s <= _SPANS), math.ceil(end / _SPANS / 36000) * 36000)
         axes.set_xticks([step * i for i in range(int(end // step) + 1)])
     axes.set_xlabel("minutes of the run" if end > 300 else "seconds of the run")
 
