@@ -13,7 +13,7 @@ NAMES = ["activity", "first-token", "generation", "prompt", "resources"]
 
 
 @pytest.mark.parametrize("policy", ["pass", "fail", "inconclusive", "error"])
-def test_a_verdict_on_disk_keeps_to_the_schema_and_older_ones_are_shown(
+def test_a_verdict_on_disk_keeps_to_the_schema_and_older_ones_are_not_shown(
     soakproof: Command, a_run: Path, policies: Path, policy: str
 ) -> None:
     soakproof("adjudicate", "latest", "--policy", policy)
@@ -23,9 +23,8 @@ def test_a_verdict_on_disk_keeps_to_the_schema_and_older_ones_are_shown(
     assert document["outcome"] == policy.upper()
     (path.parent / "SEAL").unlink()  # as builds wrote them that had neither seal nor schema
     path.write_text(json.dumps({k: v for k, v in document.items() if k not in ("$schema", "caveats")}))
-    assert soakproof("report", "latest").code == 0
     said = soakproof("report", "latest", "--format", "json")
-    assert json.loads(said.out) == {**document, "caveats": []}
+    assert (said.code, said.out) == (64, "")
     assert "has no seal" in said.err
 
 
@@ -98,18 +97,6 @@ def test_what_cannot_be_written_is_told_and_nothing_is(
         assert told in said.err
         assert sorted(here.rglob("*")) == before
     assert (here / "mine.toml").read_text() == "mine"
-
-
-def test_a_verdict_of_a_later_version_is_not_guessed_at(
-    soakproof: Command, a_run: Path, policies: Path
-) -> None:
-    soakproof("adjudicate", "latest", "--policy", "pass")
-    path = a_run / "verdicts" / "1-pass" / "verdict.json"
-    (path.parent / "SEAL").unlink()
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 2}))
-    said = soakproof("report", "latest")
-    assert said.code == 64
-    assert "has format 2; this version reads up to 1" in said.err
 
 
 def test_in_a_job_on_github_nothing_that_is_printed_commands_its_runner(

@@ -11,6 +11,7 @@ import pytest
 from cli_said import Command
 from rundirs import RAW, begun, judgeable, orphaned, sealed
 
+from soakproof.run import seal_run
 from soakproof.testing.evidence import exchange
 
 
@@ -354,16 +355,41 @@ def test_a_verdict_without_a_seal_is_said_to_have_none(
     monkeypatch.setenv("COLUMNS", "200")
     soakproof("adjudicate", "latest", "--policy", "fail")
     (a_run / "verdicts/1-fail/SEAL").unlink()
+    edited(a_run / "verdicts/1-fail/verdict.json")
     assert "without a seal (1-fail)" in soakproof("runs").out
     said = soakproof("verify")
     assert said.code == 1
     assert "verdicts/1-fail: it has no seal, so nothing shows that it is as it was written" in said.out
-    for arguments in ((), ("--again",)):
+    for arguments in ((), ("--again",), ("--format", "md"), ("--all",)):
         said = soakproof("report", "latest", *arguments)
-        assert said.code == 0
-        assert "1-fail has no seal" in said.out
+        assert (said.code, said.out) == (64, "")
+        assert "1-fail has no seal: an older version wrote it, or its seal was taken away" in said.err
+        assert "PASS" not in said.err
     soakproof("adjudicate", "latest", "--policy", "fail")
     assert "FAIL (2-fail), 2 in all, worst without a seal (1-fail)" in soakproof("runs").out
+
+
+def test_a_seal_that_is_a_dangling_link_is_called_that_by_every_command(
+    soakproof: Command, a_run: Path, policies: Path
+) -> None:
+    (a_run / "SEAL").unlink()
+    (a_run / "SEAL").symlink_to("nowhere")
+    for command in ("verify", "adjudicate", "recover"):
+        said = soakproof(command, "latest")
+        assert said.code in (1, 64)
+        assert "SEAL: no plain file" in said.out + said.err
+        assert "soakproof recover" not in said.out + said.err
+        assert "sealed already" not in said.out
+    assert rows(soakproof("runs").out)[a_run.name].rstrip().endswith("damaged")
+
+
+def test_a_raw_result_that_was_sealed_unreadable_is_told_by_verify(soakproof: Command, a_run: Path) -> None:
+    (a_run / "raw.json").write_text("{")
+    seal_run(a_run)
+    assert "`soakproof verify" in soakproof("adjudicate", "latest").err
+    said = soakproof("verify")
+    assert said.code == 1
+    assert "as it was sealed, and damaged\n  raw.json: cannot be read" in said.out
 
 
 def test_verdicts_that_a_file_replaced_are_missed(soakproof: Command, a_run: Path, policies: Path) -> None:

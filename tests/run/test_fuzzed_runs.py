@@ -185,7 +185,7 @@ def test_a_raw_result_that_is_not_the_evidences_does_not_pass(run: Path, policy:
 def test_a_run_without_any_part_of_its_documents_is_judged(run: Path, policy: Policy) -> None:
     """Each key of run.json and of its parts, with a value of another type; none is an error of ours."""
     document = json.loads((run / "run.json").read_text())
-    keys = [(key,) for key in document]
+    keys = [(key,) for key in document if key != "format"]  # one that is unknown is refused
     keys += [(part, key) for part in ("plan", "target", "ended") for key in document[part]]
     for path, value in zip(keys, cycle((None, 7, "x", [{"x": None}], {"x": [1]})), strict=False):
         made = json.loads(json.dumps(document))

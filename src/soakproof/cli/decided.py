@@ -1,5 +1,6 @@
 """What a decision refers to: a candidate of the file, sealed runs and verdicts, and what became of these."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,7 +9,15 @@ import click
 
 from soakproof.cli.options import FilledPath
 from soakproof.cli.output import working
-from soakproof.cli.reading import document, entry_outcome, refuse_file, refuse_guard, touched, unsealed
+from soakproof.cli.reading import (
+    document,
+    entry_outcome,
+    of_newer,
+    refuse_file,
+    refuse_guard,
+    touched,
+    unsealed,
+)
 from soakproof.decisions import FILE, Candidate, RunTold, VerdictTold
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.plain import plain
@@ -51,12 +60,14 @@ def told(runs: Path, name: str) -> RunTold:
     refuse_file(name, what)
     path = find(runs, name)
     refuse_guard(path, read_run(path), what)
-    if not (path / SEAL).is_file():
+    if not os.path.lexists(path / SEAL):
         raise unsealed(path, what)
     with working("verifying the run"):
-        problems = verify(path).problems
-    if problems:
-        raise touched(path, what, problems)
+        sealed = verify(path)
+    if sealed.newer:
+        raise of_newer(path, what, sealed.problems)
+    if sealed.problems:
+        raise touched(path, what, sealed.problems)
     reference = refer(runs, path, "what a decision rests on")
     return RunTold(
         run=reference.run,

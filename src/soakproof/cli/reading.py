@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from soakproof.errors import UsageError
+from soakproof.formats import UPDATE, newer
 from soakproof.plain import listed, plain
 from soakproof.run import (
     SEAL,
@@ -24,6 +25,7 @@ from soakproof.run import (
 )
 
 EDITED, UNSEALED, UNREADABLE = "EDITED", "without a seal", "unreadable"  # in the place of an outcome
+NEWER = "of a newer version"  # the same
 _TOLD = 5  # touched files that an error names
 
 
@@ -35,11 +37,13 @@ def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
         read_run(path)
     except UsageError as error:
         raise UsageError(f"{what}: {error.problem}", error.hint) from error
-    if not (path / SEAL).is_file():
+    if not os.path.lexists(path / SEAL):
         raise unsealed(path, what)
     loaded = load(path)
     refuse_guard(path, loaded.run, what)
     problems = loaded.seal.problems
+    if loaded.seal.newer:
+        raise of_newer(path, what, problems)
     if problems:
         raise touched(path, what, problems)
     return loaded
@@ -73,11 +77,14 @@ def document(path: Path) -> Mapping[str, Any]:
 
 def entry_outcome(entry: VerdictFolder, state: EntryState) -> str:
     """What a judgement says, if it is as it was written; else what it is instead."""
+    if state.newer:
+        return NEWER
     if state.problems:
         return EDITED
     if not state.sealed:
         return UNSEALED
-    return str(document(entry.path / VERDICT).get("outcome") or UNREADABLE)
+    found = document(entry.path / VERDICT)
+    return NEWER if newer(found) else str(found.get("outcome") or UNREADABLE)
 
 
 def is_guard(document: Mapping[str, Any]) -> bool:
@@ -99,6 +106,12 @@ def touched(path: Path, what: str, problems: Sequence[str]) -> UsageError:
         f"{what}: {path.name} is not as it was sealed: {listed(problems, _TOLD, '; ', limit=1000)}",
         "it is no evidence any more: take an untouched copy of it, or run again",
     )
+
+
+def of_newer(path: Path, what: str, problems: Sequence[str]) -> UsageError:
+    """The error of a run that a later version sealed."""
+    told = listed(problems, _TOLD, "; ", limit=1000)
+    return UsageError(f"{what}: {path.name} cannot be verified by this version: {told}", UPDATE)
 
 
 def unsealed(path: Path, what: str) -> UsageError:

@@ -16,6 +16,7 @@ from soakproof.cli.options import all_option, filled, runs_option
 from soakproof.cli.output import colour, complain, say, say_coloured, width, working
 from soakproof.cli.reading import refuse_file, refuse_guard, sealed_run
 from soakproof.errors import EXIT_OK, UsageError
+from soakproof.formats import UPDATE, newer
 from soakproof.judge.finding import Verdict
 from soakproof.plain import plain
 from soakproof.run import (
@@ -96,8 +97,6 @@ def report(
         raise UsageError("-o: there is nothing to write without --format", f"name one: {', '.join(FORMS)}")
     _refuse_edited(path, entry, state, again or bool(forms))
     tell = complain if forms else say
-    if not state.sealed:
-        tell(f"{entry.path} has no seal: nothing shows that it is as it was written")
     verdict = read_verdict(entry)
     page = cache(partial(_page, runs, path, verdict, tell))
     if again:
@@ -128,6 +127,14 @@ def _entry(path: Path, number: int | None) -> VerdictFolder:
 
 def _refuse_edited(path: Path, entry: VerdictFolder, state: EntryState, again: bool) -> None:
     """An outcome that somebody may have written is not shown; reports that were touched can be made again."""
+    if not state.sealed:
+        raise UsageError(
+            f"{entry.path} has no seal: an older version wrote it, or its seal was taken away; what it says "
+            "is not shown",
+            f"judge again: soakproof adjudicate {typed(path)}",
+        )
+    if state.newer:
+        raise UsageError(f"{entry.path} cannot be verified: {plain('; '.join(state.problems), 300)}", UPDATE)
     if state.problems and not (again and state.has_verdict):
         hint = "--again makes its reports again; or judge again" if state.has_verdict else "judge again"
         raise UsageError(
@@ -153,11 +160,8 @@ def _refuse_newer(path: Path, document: object) -> None:
     """The document of a later version may mean something else by the same names."""
     from soakproof.report.document import FORMAT
 
-    found = document.get("format", FORMAT) if isinstance(document, dict) else FORMAT
-    if isinstance(found, int) and found > FORMAT:
-        raise UsageError(
-            f"{path} has format {found}; this version reads up to {FORMAT}", "update soakproof, and try again"
-        )
+    if told := newer(document, FORMAT):
+        raise UsageError(f"{path} was {told}", UPDATE)
 
 
 def _page(runs: Path, path: Path, verdict: Verdict, tell: Callable[[str], None]) -> "Page":

@@ -9,7 +9,7 @@ import click
 from soakproof import run as rundir
 from soakproof.cli.options import runs_option
 from soakproof.cli.output import say, table
-from soakproof.cli.reading import EDITED, UNSEALED, document, entry_outcome, is_guard
+from soakproof.cli.reading import EDITED, NEWER, UNSEALED, document, entry_outcome, is_guard
 from soakproof.clock import seconds
 from soakproof.errors import EXIT_OK
 from soakproof.judge.finding import WORST_FIRST, Outcome
@@ -22,6 +22,7 @@ _STATES = {
     "recovered": "recovered",
     "being written": "being written",
     "unsealed": "unsealed",
+    "damaged": _DAMAGED,
 }
 
 
@@ -59,7 +60,9 @@ def _notes(rows: Sequence[tuple[str, ...]], verify: str) -> Iterator[str]:
     if any(UNSEALED in row[-2] for row in rows):
         yield f"{UNSEALED}: nothing shows what that verdict was when it was written: judge again"
     if any(row[-1] == _DAMAGED for row in rows):
-        yield f"{_DAMAGED}: its {rundir.RUN} is missing or cannot be read: {verify}"
+        yield f"{_DAMAGED}: its {rundir.RUN} is missing, or that or {rundir.SEAL} cannot be read: {verify}"
+    if any(NEWER in cell for row in rows for cell in row[-2:]):
+        yield f"{NEWER}: this one cannot read it: update soakproof"
 
 
 def _row(path: Path) -> tuple[str, ...]:
@@ -75,6 +78,8 @@ def _row(path: Path) -> tuple[str, ...]:
 
 
 def _state(path: Path) -> str:
+    if rundir.of_newer(path):
+        return NEWER
     return _DAMAGED if rundir.damage(path) else _STATES[rundir.sealing(path)]
 
 

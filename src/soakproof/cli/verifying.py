@@ -1,5 +1,6 @@
 """`soakproof verify` and `recover`: whether runs are as they were sealed, and sealing what a crash left."""
 
+import os
 from pathlib import Path
 
 import click
@@ -50,11 +51,17 @@ def _is_whole(path: Path) -> bool:
     with working(f"verifying {path.name}"):
         state = rundir.verify(path)
         problems = [*_damage(path, state), *state.problems]
+        newer = rundir.of_newer(path)
+    if newer or state.newer:
+        say(f"{path.name}: not verifiable by this version of soakproof: update it")
+        for problem in [*newer, *state.problems]:
+            say(f"  {plain(problem, 300)}")
+        return False
     if not problems:
         how = ", recovered after a crash" if state.recovered else ""
         say(f"{path.name}: {state.files} files, {state.bytes:,} bytes, as they were sealed{how}")
         return True
-    say(f"{path.name}: NOT as it was sealed")
+    say(f"{path.name}: {'NOT as it was sealed' if state.problems else 'as it was sealed, and damaged'}")
     for problem in problems:
         say(f"  {plain(problem, 300)}")
     if not state.sealed:
@@ -76,7 +83,9 @@ def _are_verdicts_whole(path: Path) -> bool:
         say(f"  {rundir.VERDICTS}/{number}: gone")
         wrong = True
     for name, state in states:
-        if state.problems:
+        if state.newer:
+            say(f"  {name}: not verifiable by this version: {plain('; '.join(state.problems), 300)}")
+        elif state.problems:
             say(f"  {name}: NOT as it was written: {plain('; '.join(state.problems), 300)}")
         elif not state.sealed:
             say(f"  {name}: it has no seal, so nothing shows that it is as it was written")
@@ -87,10 +96,10 @@ def _are_verdicts_whole(path: Path) -> bool:
 
 
 def _damage(path: Path, state: rundir.SealState) -> list[str]:
-    """What is wrong with run.json, where its seal does not say it."""
-    told = any(problem.startswith(f"{rundir.RUN}: ") for problem in state.problems)
-    damage = "" if told else rundir.damage(path)
-    return [damage] if damage else []
+    """What is wrong with the run's documents, where its seal does not say it."""
+    told = {problem.partition(": ")[0] for problem in state.problems}
+    names = [rundir.RUN, *([rundir.RAW] if os.path.lexists(path / rundir.RAW) else [])]
+    return [damage for name in names if name not in told and (damage := rundir.damage(path, name))]
 
 
 def _next_step(path: Path) -> str:
@@ -121,7 +130,12 @@ def recover(run: str, runs: Path) -> int:
     with working(f"recovering {path.name}"):
         done = rundir.recover(path)
     if not done:
-        say(f"{path.name}: is sealed already; nothing was done")
+        stands = (
+            "is sealed already"
+            if rundir.is_own(path / rundir.SEAL)
+            else f"has a {rundir.SEAL} that is no file"
+        )
+        say(f"{path.name}: {stands}; nothing was done")
         return EXIT_OK if _is_whole(path) else EXIT_FAIL
     for line in done:
         say(line)

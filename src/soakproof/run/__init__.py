@@ -30,6 +30,7 @@ from soakproof.run.loading import (
     how_to_make_one,
     is_run,
     load,
+    of_newer,
     read_records,
     read_run,
 )
@@ -87,6 +88,7 @@ __all__ = [
     "is_run",
     "load",
     "missing_verdicts",
+    "of_newer",
     "read_baseline",
     "read_records",
     "read_run",

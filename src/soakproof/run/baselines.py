@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from soakproof.errors import RecorderError, UsageError, words
+from soakproof.formats import UPDATE, newer
 from soakproof.plain import plain
 from soakproof.run.files import to_json, write_atomic
 from soakproof.run.loading import all_of
@@ -66,7 +67,10 @@ def read_baseline(runs: Path, name: str) -> Baseline:
     if os.path.lexists(path) and not is_own(path):
         raise UsageError(f"{path} is no plain file", _anew(path, runs))
     try:
-        found = msgspec.convert(_of_today(msgspec.json.decode(path.read_bytes())), Baseline)
+        document = msgspec.json.decode(path.read_bytes())
+        if told := newer(document):
+            raise UsageError(f"{path} was {told}", UPDATE)
+        found = msgspec.convert(_of_today(document), Baseline)
     except FileNotFoundError:
         hint = f"`soakproof baseline list{runs_option(runs)}` lists those that there are"
         raise UsageError(f"no baseline is called {plain(name, 100)!r}", hint) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from soakproof.errors import UsageError
+from soakproof.formats import UPDATE, newer
 from soakproof.plain import plain
 from soakproof.records import FILES, Record, Sample, decode, decode_lines
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
@@ -125,6 +126,8 @@ def _json(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read: {error}", _look_at(path.parent)) from error
     if not isinstance(document, dict):
         raise UsageError(f"{path} is not a JSON object", _look_at(path.parent))
+    if told := newer(document):
+        raise UsageError(f"{path} was {told}", UPDATE)
     return document
 
 
@@ -143,6 +146,17 @@ def damage(run: Path, name: str = RUN) -> str:
     except (OSError, ValueError) as error:
         return f"{name}: cannot be read: {error}"
     return "" if isinstance(document, dict) else f"{name}: not a JSON object"
+
+
+def of_newer(run: Path) -> list[str]:
+    """Which documents of a run a later version wrote, in words."""
+    told = []
+    for name in (RUN, RAW):
+        if is_own(run / name) and not damage(run, name):
+            told += [
+                f"{name}: {words}" for words in (newer(orjson.loads((run / name).read_bytes())),) if words
+            ]
+    return told
 
 
 def is_run(folder: Path) -> bool:

@@ -18,11 +18,13 @@ def being_written(run: Path) -> bool:
     return any(holder(folder) for folder in (run, *nodes(run)))
 
 
-def sealing(run: Path) -> Literal["sealed", "recovered", "being written", "unsealed"]:
+def sealing(run: Path) -> Literal["sealed", "recovered", "being written", "unsealed", "damaged"]:
     """How the run stands, by a look at its seal; `verify` proves it."""
     if is_own(run / SEAL):
         with (run / SEAL).open("rb") as seal:
             return "recovered" if b"recovered" in seal.readline(100) else "sealed"
+    if os.path.lexists(run / SEAL):
+        return "damaged"
     return "being written" if being_written(run) else "unsealed"
 
 

@@ -4,17 +4,21 @@ A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under
 from anybody: whatever its paths say, only plain files inside the run are read.
 """
 
+import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from soakproof.formats import FORMAT, NewerError, newer_than
 from soakproof.run.files import digest, write_atomic
 
 SEAL = "SEAL"
 TORN = ".torn"  # behind the name of a file: its last line, without an end, as a recovery moved it aside
 RUN, RAW, EVIDENCE = "run.json", "raw.json", "evidence"
 RECOVERED, HOST_LOST = "recovered", "recovered after a restart of the host"  # notes in a seal's header
-_HEADER = "soakproof seal 1"
+_HEADER = f"soakproof seal {FORMAT}"
+_OF_A_SEAL = re.compile(r"soakproof seal (\d{1,9})(?: (.*))?")
 LARGEST = 1 << 20  # bytes of a seal; a run has about twenty lines
 _UNSEALED = "missing, so {} is not sealed"
 
@@ -48,6 +52,7 @@ class SealState:
     bytes: int
     problems: tuple[str, ...]
     host_lost: bool = False  # it was recovered after the host had been restarted
+    newer: bool = False  # a seal of it is of a later version, so nothing is proven either way
 
 
 def seal_digest(run: Path) -> str | None:
@@ -69,7 +74,7 @@ def verify(run: Path) -> SealState:
     """Check every seal of a run against its files: changed, missing, added, unsealed."""
     problems: list[str] = []
     files = size = 0
-    recovered, host_lost, sealed = False, False, True
+    recovered, host_lost, sealed, newer = False, False, True, False
     for folder in [run, *nodes(run)]:
         where = "" if folder == run else f"{folder.relative_to(run)}/"
         try:
@@ -80,6 +85,7 @@ def verify(run: Path) -> SealState:
             continue
         except (ValueError, OSError) as error:
             problems.append(f"{where}{SEAL}: {in_words(error)}")
+            newer |= isinstance(error, NewerError)
             continue
         recovered |= "recovered" in note
         host_lost |= note == HOST_LOST
@@ -89,7 +95,7 @@ def verify(run: Path) -> SealState:
                 problems.append(f"{where}{name}: {problem}")
             files, size = files + 1, size + length
         problems += [f"{where}{name}: not in the seal" for name in _unknown(run, folder, entries)]
-    return SealState(sealed, recovered, files, size, tuple(problems), host_lost)
+    return SealState(sealed, recovered, files, size, tuple(problems), host_lost, newer)
 
 
 def nodes(run: Path) -> list[Path]:
@@ -99,8 +105,8 @@ def nodes(run: Path) -> list[Path]:
 
 
 def read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
-    """Its note and its entries. Raises FileNotFoundError, OSError and ValueError."""
-    if seal.exists() and not is_own(seal):
+    """Its note and its entries. Raises FileNotFoundError, OSError and ValueError, NewerError among these."""
+    if os.path.lexists(seal) and not is_own(seal):
         raise ValueError("no plain file")
     with seal.open("rb") as file:
         data = file.read(LARGEST + 1)
@@ -108,19 +114,22 @@ def read_seal(seal: Path) -> tuple[str, list[tuple[str, int, str]]]:
 
 
 def parse_seal(data: bytes) -> tuple[str, list[tuple[str, int, str]]]:
-    """The note and the entries of a seal's bytes. Raises ValueError."""
+    """The note and the entries of a seal's bytes. Raises ValueError, and NewerError for a later version's."""
     if len(data) > LARGEST:
         raise ValueError(f"a seal of more than {LARGEST:,} bytes")
     header, *lines = data.decode("utf-8", "replace").removesuffix("\n").split("\n")
-    if not header.startswith(_HEADER):
+    match = _OF_A_SEAL.fullmatch(header)
+    if not match or int(match[1]) < 1:
         raise ValueError("not a seal of this program")
+    if int(match[1]) > FORMAT:
+        raise NewerError(newer_than(match[1]))
     entries = []
     for line in lines:
         parts = line.split("  ", 2)
         if len(parts) != 3 or not parts[1].isdigit():
             raise ValueError(f"a broken line: {line[:80]!r}")
         entries.append((parts[0], int(parts[1][:19]), parts[2]))
-    return header[len(_HEADER) :].strip(), entries
+    return (match[2] or "").strip(), entries
 
 
 def compare(folder: Path, name: str, summed: str, length: int) -> str:

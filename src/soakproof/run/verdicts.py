@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from soakproof.formats import NewerError
 from soakproof.plain import plain
 from soakproof.run.seal import (
     SEAL,
@@ -44,6 +45,7 @@ class EntryState:
     sealed: bool  # not so: an older version wrote it, or its seal is gone
     problems: tuple[str, ...]
     has_verdict: bool  # whether verdict.json itself is as it was sealed, of this entry and this run
+    newer: bool = False  # its seal is of a later version, so nothing is proven either way
 
 
 def verdict_folders(run: Path) -> list[VerdictFolder]:
@@ -99,7 +101,7 @@ def verify_entry(entry: VerdictFolder) -> EntryState:
     except FileNotFoundError:
         return EntryState(False, (), False)
     except (OSError, ValueError) as error:
-        return EntryState(True, (f"{SEAL}: {in_words(error)}",), False)
+        return EntryState(True, (f"{SEAL}: {in_words(error)}",), False, isinstance(error, NewerError))
     elsewhere = [f"{SEAL}: {problem}" for problem in _elsewhere(entry.path, note)]
     compared = {name: compare(entry.path, name, summed, size) for summed, size, name in entries}
     added = dict.fromkeys(sorted(_files(entry.path) - set(compared)), "not in the seal")

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from soakproof.formats import refuse_newer
 from soakproof.run.bundle.archive import header
 from soakproof.run.files import to_json
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL
@@ -103,6 +104,7 @@ def write_manifest(manifest: Manifest) -> bytes:
 def read_manifest(data: bytes) -> Manifest:
     """The manifest of these bytes. Raises ValueError for what `write_manifest` does not write."""
     try:
+        refuse_newer(msgspec.json.decode(data))
         manifest = msgspec.json.decode(data, type=Manifest)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(str(error)) from error
