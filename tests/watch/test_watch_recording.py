@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from soakproof.cli import main
 from soakproof.errors import UsageError
 from soakproof.gates.looking import look_at_host
+from soakproof.watch.process import read_boot_time
 from soakproof.watch.recorded_files import kept
 from soakproof.watch.recording import Recording, recorded_pids
 from soakproof.watch.settings import WatchConfig
@@ -118,6 +120,34 @@ def test_a_file_that_hangs_is_a_timeout_of_those_who_read_it(
     states = {name: reading.state for name, reading in look(host, 4242).items()}
     well = {name: state for name, state in STATES["gfx1151"].items() if not name.endswith(":front")}
     assert states == {**well, **dict.fromkeys(sources, "timeout")}
+
+
+@linux_only
+def test_a_tree_of_odd_files_is_read_all_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A FIFO in the place of what names a process, no numbers, no text, and a file without an end."""
+    host = Path(shutil.copytree(TREES / "gfx1151", tmp_path / "host"))
+    (host / "proc/4242/stat").unlink()
+    os.mkfifo(host / "proc/4242/stat")
+    (host / "proc/loadavg").write_text("nan inf 1.5 1/2 3\n")
+    stat = (host / "proc/stat").read_text()
+    (host / "proc/stat").write_text(re.sub("btime .*", "btime nan", stat))
+    vendor = host / "sys/class/drm/card0/device/vendor"
+    vendor.write_bytes(b"\xff\xfe\x00")
+    (host / "proc/pressure/io").unlink()
+    (host / "proc/pressure/io").symlink_to("/dev/zero")
+    command = ["watch", "sources", "--root", str(host), "--server-pid", "4242", "--json"]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "NaN" not in printed
+    assert "Infinity" not in printed
+    told = {one["source"]: one for one in map(json.loads, printed.splitlines())}
+    assert told["process:backend"]["state"] == "timeout"
+    assert told["amdgpu:card1"]["state"] == "value"
+    loads = [told["cpu"]["values"][f"load_{minutes}min"] for minutes in (1, 5, 15)]
+    assert loads == [None, None, 1.5]
+    assert told["psi"]["state"] == "error"
+    assert read_boot_time(host / "proc") is None
+    assert read_boot_time(TREES / "gfx1151" / "proc") is not None
 
 
 def test_a_recording_leaves_out_what_hangs_and_names_it(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import trio
 
-from soakproof.watch.files import Files
+from soakproof.watch.files import Files, read_text
 from soakproof.watch.source import FILES_BOUND_S, BlockingReader, HungError, Reading, refusal
 
 _AMD = "0x1002"
@@ -94,7 +94,7 @@ class AmdGpu:
 
 def _vendor(card: Path) -> str:
     try:
-        return (card / "device" / "vendor").read_text().strip()
+        return read_text(card / "device" / "vendor").strip()
     except OSError:
         return ""
 
@@ -132,7 +132,7 @@ class CardValues:
         for file in files:
             self.reading = file.name
             try:
-                number = int(file.read_text())
+                number = int(read_text(file))
                 if number < 0:
                     raise ValueError(f"expected 0 or more, found {number}")
                 self.values[name] = number if scale == 1 else round(number * scale, 3)

@@ -1,5 +1,6 @@
 """The host's processor: how busy each core is, load averages, clocks and governor."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -107,10 +108,12 @@ def _share(before: Sequence[int] | None, now: Sequence[int]) -> tuple[float | No
 
 
 def parse_load(text: str | None) -> dict[str, float | None]:
-    """The three load averages."""
+    """The three load averages; None for one that is no finite number."""
     fields = (text or "").split()[:3]
     names = ("load_1min", "load_5min", "load_15min")
     try:
-        return dict(zip(names, map(float, fields), strict=True))
+        told = [float(field) for field in fields]
     except ValueError:
-        return dict.fromkeys(names)
+        told = []
+    known = told if len(told) == len(names) else [math.nan] * len(names)
+    return {name: load if math.isfinite(load) else None for name, load in zip(names, known, strict=True)}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from soakproof.watch.files import read_text
 from soakproof.watch.portable import is_without_proc, read_memory
 from soakproof.watch.source import FILES_BOUND_S, BlockingReader, Reading, read_values
 
@@ -35,7 +36,7 @@ class Memory:
     def _values(self) -> dict[str, Any]:
         if is_without_proc(self._root):
             return read_memory()
-        return parse_meminfo((self._root / "meminfo").read_text())
+        return parse_meminfo(read_text(self._root / "meminfo"))
 
 
 def parse_meminfo(text: str) -> dict[str, Any]:
@@ -70,15 +71,20 @@ class Pressure:
     def _values(self) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for resource in ("memory", "cpu", "io"):
-            values |= parse_pressure(resource, (self._folder / resource).read_text())
+            values |= parse_pressure(resource, read_text(self._folder / resource))
         return values
 
 
 def parse_pressure(resource: str, text: str) -> dict[str, Any]:
-    """``some avg10=0.12 avg60=0.00 avg300=0.00 total=1234`` as ``memory_some_avg10_percent`` and the like."""
+    """``some avg10=0.12 avg60=0.00 avg300=0.00 total=1234`` as ``memory_some_avg10_percent`` and the like.
+
+    Raises ValueError for what is none.
+    """
     values: dict[str, Any] = {}
     for line in text.splitlines():
-        kind, *pairs = line.split()
+        kind, *pairs = line.split() or [""]
+        if kind not in ("some", "full"):
+            raise ValueError(f"expected pressure of some or full, found {kind[:40]!r}")
         fields = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
         values[f"{resource}_{kind}_avg10_percent"] = _share(fields.get("avg10"))
         values[f"{resource}_{kind}_total_us"] = int(fields["total"]) if "total" in fields else None

@@ -1,10 +1,13 @@
 """One process by what /proc tells of it. Blocking, Linux only; whoever reads has a bound."""
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from soakproof.watch.files import read_text
 
 _LISTEN = "0A"  # in /proc/net/tcp
 DEAD = ("Z", "X")  # states of a process that has ended, and that nobody has asked how
@@ -32,7 +35,7 @@ def read_process(proc_root: Path, pid: int, boot_time: float | None) -> ProcessS
     """None for a process that is gone, or dead and not yet reaped. Raises OSError and ValueError."""
     folder = proc_root / str(pid)
     try:
-        stat = (folder / "stat").read_text(errors="replace")
+        stat = read_text(folder / "stat")
         status = _status(folder)
         fds, reason = _open_files(folder)
     except (FileNotFoundError, ProcessLookupError):
@@ -69,7 +72,7 @@ def stat_fields(stat: str) -> tuple[str, list[str]]:
 def _status(folder: Path) -> dict[str, int]:
     """Sizes in bytes; a kernel thread has none."""
     found = {}
-    for line in (folder / "status").read_text(errors="replace").splitlines():
+    for line in read_text(folder / "status").splitlines():
         key, _, rest = line.partition(":")
         number = rest.split()
         if number[1:] == ["kB"]:
@@ -91,10 +94,11 @@ def _open_files(folder: Path) -> tuple[int | None, str]:
 def read_boot_time(proc_root: Path) -> float | None:
     """Wall time at boot in seconds, or None."""
     try:
-        lines = (proc_root / "stat").read_text().splitlines()
-    except OSError:
+        lines = read_text(proc_root / "stat").splitlines()
+        told = float(next(line.removeprefix("btime ") for line in lines if line.startswith("btime ")))
+    except (OSError, ValueError, StopIteration):
         return None
-    return next((float(line.split()[1]) for line in lines if line.startswith("btime ")), None)
+    return told if math.isfinite(told) else None
 
 
 def find_listener(proc_root: Path, port: int) -> int | None:
@@ -121,7 +125,7 @@ def read_parents(proc_root: Path) -> dict[int, int]:
     for folder in proc_root.iterdir():
         if folder.name.isdigit():
             try:
-                _, fields = stat_fields((folder / "stat").read_text(errors="replace"))
+                _, fields = stat_fields(read_text(folder / "stat"))
                 parents[int(folder.name)] = int(fields[1])
             except (OSError, ValueError):
                 continue
@@ -129,9 +133,12 @@ def read_parents(proc_root: Path) -> dict[int, int]:
 
 
 def read_name(proc_root: Path, pid: int) -> str | None:
-    """The name of a process; None for one that is gone or cannot be read."""
+    """The name of a process; None for one that is gone or cannot be read. Nothing but a plain file is opened,
+    since no reader bounds this.
+    """
+    stat = proc_root / str(pid) / "stat"
     try:
-        return stat_fields((proc_root / str(pid) / "stat").read_text(errors="replace"))[0]
+        return stat_fields(read_text(stat))[0] if stat.is_file() else None
     except (OSError, ValueError):
         return None
 
@@ -139,7 +146,7 @@ def read_name(proc_root: Path, pid: int) -> str | None:
 def _listening_inodes(proc_root: Path, port: int) -> Iterator[str]:
     for table in ("tcp", "tcp6"):
         try:
-            lines = (proc_root / "net" / table).read_text().splitlines()[1:]
+            lines = read_text(proc_root / "net" / table).splitlines()[1:]
         except OSError:
             continue
         for fields in map(str.split, lines):
