@@ -68,7 +68,7 @@ class Host:
 
 HOSTS = st.builds(
     Host,
-    address=st.from_regex(r"[0-9a-f]{4}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]", fullmatch=True),
+    address=st.from_regex(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[01][0-9a-f]\.[0-7]", fullmatch=True),
     inner=st.booleans(),
     pid=st.integers(300, 4_194_304),
     by_journal=st.booleans(),

@@ -13,6 +13,7 @@ from soakproof.watch.kernel_log import Line, parse_kmsg
 
 CATALOGUE = load_catalogue()
 DMESG = re.compile(r"(?:\w+ *: *\w+ *: )?\[[^\]]*\] ?(.*)")  # plain, and with -T or -x
+AMDGPU = re.compile(r"^(?:amdgpu \S+: )?(?:amdgpu: )?(?:\[drm\S*(?: \[amdgpu\])?\] )?(?:\*ERROR\* )?")
 EXAMPLES = [(s, example) for s in CATALOGUE.signatures for example in s.examples]
 
 
@@ -36,6 +37,48 @@ def test_each_example_has_its_own_signature_and_no_other(signature: Signature, e
 @pytest.mark.parametrize("message", CATALOGUE.benign)
 def test_look_alikes_are_harmless(message: str) -> None:
     assert CATALOGUE.match(message) is None
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "amdgpu 0000:c6:00.0: ",
+        "amdgpu 10000:c6:00.0: amdgpu: ",
+        "amdgpu 10000000:c6:00.0: amdgpu: [drm] *ERROR* ",
+        "amdgpu 0000:c6:00.0: [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ",
+        "[drm:amdgpu_job_timedout] *ERROR* ",
+        "[drm] ",
+        "amdgpu: ",
+    ],
+)
+def test_what_stands_before_a_message_of_amdgpu_does_not_hide_it(head: str) -> None:
+    by_amdgpu = [(s, e) for s, e in EXAMPLES if s.pattern.pattern.startswith("^(?:amdgpu ")]
+    assert len({s.id for s, _ in by_amdgpu}) > 30
+    missed = [m for s, e in by_amdgpu if not s.pattern.search(m := head + AMDGPU.sub("", e))]
+    assert missed == []
+
+
+@pytest.mark.parametrize(
+    ("message", "fault_class", "severity"),
+    [
+        (
+            "mce: [Hardware Error]: CPU 3: Machine Check Exception: 5 Bank 5: be00000000800400",
+            "machine_check",
+            "fatal",
+        ),
+        ("mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 5: 8c00000000800400", "machine_check", "warn"),
+        ("mce: Uncorrected hardware memory error in user-access at 8a398a400", "memory_error", "fatal"),
+        ("NVRM: Xid (PCI:0000:01:00 GPU-I:05): 31, pid=7, name=x, Ch 00000010", "xid", "fail"),
+        ("NVRM: Xid (PCI:0000:01:00 GPU-I:05 GPU-CI:01): 79, GPU is gone", "xid", "fatal"),
+        ("nvme nvme0: Disabling device after reset failure: -19", "disk", "fail"),
+        ("nvme nvme0: I/O tag 12 (100c) QID 3 timeout, completion polled", "disk", "warn"),
+        ("xe 0000:03:00.0: [drm] device wedged, needs recovery", "drm_wedged", "fatal"),
+    ],
+)
+def test_the_class_and_severity_of_a_line(message: str, fault_class: str, severity: str) -> None:
+    match = CATALOGUE.match(message)
+    assert match is not None
+    assert (match.signature.fault_class, match.severity) == (fault_class, severity)
 
 
 def test_the_catalogue_is_whole() -> None:
@@ -82,6 +125,16 @@ def test_severity_by_code() -> None:
             "i915 0000:00:02.0: [drm] GPU HANG: ecode 12:1:0020fffe, in xdg-desktop-por [1676]",
             ("xdg-desktop-por", 1676),
         ),
+        (
+            "xe 0000:00:02.0: [drm] Tile0: GT0: Timedout job: seqno=9, guc_id=3 in my [tool] [3245]",
+            ("my [tool]", 3245),
+        ),
+        ("xe 0000:00:02.0: [drm] GT0: Timedout job: seqno=9, flags=0x13 in no process [-1]", None),
+        (
+            "NVRM: Xid (PCI:0000:01:00 GPU-I:05): 31, pid=7, name=llama-server, Ch 00000010",
+            ("llama-server", 7),
+        ),
+        ("INFO: task llama-server:4 blocked in I/O wait for more than 122 seconds.", ("llama-server", 4)),
         ("INFO: task InputThread:1375 blocked for more than 122 seconds.", ("InputThread", 1375)),
         ("watchdog: BUG: soft lockup - CPU#3 stuck for 22s! [llama-server:4242]", ("llama-server", 4242)),
         ("llama-server[4242]: segfault at 18 ip 00007f sp 00007f error 4 in x.so", ("llama-server", 4242)),
