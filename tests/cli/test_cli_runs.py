@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -417,6 +418,32 @@ def test_the_record_of_a_guard_is_no_run_to_judge(soakproof: Command, here: Path
     assert said.code == 64
     assert "is the record of a guard" in said.err
     assert "adjudicate" not in said.err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the guard is for Linux")
+@pytest.mark.parametrize(
+    ("why", "code", "told"),
+    [
+        *(("ended", 0, "clean"), ("ended", 127, "exit 127"), ("ended", 255, "exit 255")),
+        *(
+            ("ended", 139, "exit 139 (SIGSEGV)"),
+            ("ended", 137, "exit 137 (SIGKILL)"),
+            ("tripped", 75, "failed"),
+        ),
+    ],
+)
+def test_how_a_guarded_command_ended_is_told(
+    soakproof: Command, here: Path, why: str, code: int, told: str
+) -> None:
+    run = begun(here / "runs")
+    document = {**run.document, "kind": "guard", "guard": {"command": ["llama-server"]}}
+    (run.path / "run.json").write_text(json.dumps(document))
+    outcome = "clean" if why == "ended" else "failed"
+    raw = {"outcome": outcome, "exit_code": code, "ended": {"why": why, "reason": ""}}
+    (run.path / "raw.json").write_text(json.dumps(raw))
+    row = rows(soakproof("runs").out)[run.path.name]
+    assert f" {told} " in row
+    assert ("clean" in row) is (told == "clean")
 
 
 @pytest.mark.parametrize("content", [None, "nonsense", "{}", json.dumps({"outcome": "GREAT"})])

@@ -1,5 +1,7 @@
 """`soakproof runs`: what runs there are, and how they stand by a look at them. Nothing is verified here."""
 
+import contextlib
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,7 +73,7 @@ def _row(path: Path) -> tuple[str, ...]:
         path.name,
         _target(about),
         _lasted(about),
-        plain(raw.get("outcome") or "unknown", 12),
+        (_exit(raw) if is_guard(about) else "") or plain(raw.get("outcome") or "unknown", 12),
         _verdicts(path),
         _state(path),
     )
@@ -98,6 +100,16 @@ def _command(about: Mapping[str, Any]) -> str:
     guard = about.get("guard")
     command = guard.get("command") if isinstance(guard, Mapping) else None
     return " ".join(map(str, command)) if isinstance(command, list) else "unknown"
+
+
+def _exit(raw: Mapping[str, Any]) -> str:
+    """How a guarded command ended that nothing but itself, or a signal, has ended; "" where it ended well."""
+    ended, code = raw.get("ended"), raw.get("exit_code")
+    if not isinstance(ended, Mapping) or ended.get("why") != "ended" or type(code) is not int or code == 0:
+        return ""
+    with contextlib.suppress(ValueError):  # as shells tell a signal; or a number above those of signals
+        return f"exit {code} ({signal.Signals(code - 128).name})"
+    return f"exit {code}"
 
 
 def _lasted(about: Mapping[str, Any]) -> str:
