@@ -73,7 +73,7 @@ class Throughput(Adjudicator):
         planned = {str(k["name"]) for k in evidence.plan.get("kinds") or () if k.get("count")}
         for kind in self.kinds:
             if planned and kind not in planned:
-                yield self._unplanned(kind)
+                yield self._unplanned(evidence, kind)
                 continue
             yield self._rate(evidence, baseline, kind)
             yield self._drift(evidence, kind)
@@ -84,8 +84,11 @@ class Throughput(Adjudicator):
     def _not_slower(self) -> str:
         return f"not slower than the baseline by more than {self.margin:.1%}"
 
-    def _unplanned(self, kind: str) -> Finding:
-        """Nothing can be said of a kind that the plan does not ask for; it decides where a policy insists."""
+    def _unplanned(self, evidence: Evidence, kind: str) -> Finding:
+        """Nothing can be said of a kind that the plan does not ask for. That decides where a policy insists,
+        and where it names a kind of its own that the plan does not even leave out.
+        """
+        named = kind not in (*Throughput.kinds, *evidence.left_out)
         return finding(
             self,
             kind,
@@ -93,7 +96,7 @@ class Throughput(Adjudicator):
             f"The plan, as it was run, asks for no {kind}: no rate to judge.",
             limit=self._not_slower,
             limit_source="baseline, policy",
-            critical=self.require_baseline,
+            critical=self.require_baseline or named,
         )
 
     def _rate(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Finding:

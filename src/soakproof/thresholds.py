@@ -11,6 +11,7 @@ Percentiles are nearest-rank: a value that really occurred. What could not be me
 an unknown threshold is not a met one.
 """
 
+import math
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -78,6 +79,14 @@ class ThresholdResult:
     reason: str = ""  # why it is unknown, or how little it rests on
 
 
+def is_measurement(that: str) -> bool:
+    """Whether a threshold's text is on values that were measured. One that counts, whatever it counts, is
+    not, nor is a text that cannot be read.
+    """
+    match = _FORM.fullmatch(that)
+    return match is not None and match["quantity"] in METRICS and match["stat"] != "count"
+
+
 def parse(
     threshold: "Threshold", kinds: "Collection[Kind] | None" = None, where: str = ""
 ) -> ParsedThreshold:
@@ -97,6 +106,8 @@ def parse(
     if match["filter"] is not None:
         _check_filter(quantity, chosen, kinds, at)
     unit = _unit(quantity, stat)
+    limit = _limit(match["limit"], unit, at)
+    _refuse_idle(stat, match["op"], limit, at)
     return ParsedThreshold(
         name=threshold.name,
         that=threshold.that,
@@ -105,7 +116,7 @@ def parse(
         filter=chosen,
         stat=stat,
         op=match["op"],
-        limit=_limit(match["limit"], unit, at),
+        limit=limit,
         unit=unit,
     )
 
@@ -143,6 +154,22 @@ def _limit(text: str, unit: str, at: str) -> float:
         sense = "0 to 100 %" if unit == "%" else "0 or more"
         raise UsageError(f"{at}: limit: expected {sense}, found {text!r}")
     return value * known[written]
+
+
+def _refuse_idle(stat: str, op: str, limit: float, at: str) -> None:
+    """Raises UsageError for what holds, or fails, whatever the run does: nothing here is below 0, no share is
+    above 100 %, and a count is whole.
+    """
+    most = 100.0 if stat == "share" else math.inf
+    always = (op == ">=" and limit == 0) or (op == "<=" and limit >= most)
+    never = (op == "<" and limit == 0) or (op == ">" and limit >= most)
+    never |= op == "==" and stat == "count" and not limit.is_integer()
+    if always or never:
+        told = "always holds, whatever the run does" if always else "can never hold"
+        raise UsageError(
+            f"{at}: {stat} {op} {limit:g} {told}",
+            "set a limit that a run can keep and can break, such as count == 0, or leave the threshold out",
+        )
 
 
 def _check_filter(quantity: str, chosen: str, kinds: "Collection[Kind] | None", at: str) -> None:

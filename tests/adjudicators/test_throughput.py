@@ -144,6 +144,14 @@ def test_a_kind_that_the_plan_does_not_ask_for_decides_only_where_a_policy_insis
     assert found.answer == "The plan, as it was run, asks for no long_prose: no rate to judge."
 
 
+def test_a_kind_that_only_the_policy_knows_decides() -> None:
+    """Nobody would see that a name is misspelt; a kind that was left out on purpose is none."""
+    left = evidence(plan={"kinds": [plan_kind("cancellation")], "left_out": ["json"]})
+    for kind, decides in (("nope", True), ("json", False), ("long_prose", False)):
+        found = adjudicate("throughput", left, kinds=[kind])[kind]
+        assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, decides)
+
+
 def soak(level, n: int = 60, seconds: float = 1800.0, ours=None, **more):
     """Answers of one length, one after the other: slower by ``level``, a function of the run's seconds.
 

@@ -107,6 +107,33 @@ def test_a_critical_adjudicator_cannot_make_its_remark_decide() -> None:
     assert [f.critical for f in found.findings if f.adjudicator == "a"] == [True, False]
 
 
+def test_remarks_alone_are_no_judgement() -> None:
+    """However clean the run says that it was."""
+    for remarks in (says(critical=False), (says(critical=False), says(Outcome.INCONCLUSIVE, critical=False))):
+        found = verdict(clean(), policy(a=remarks))
+        assert found.outcome is Outcome.INCONCLUSIVE
+        assert "nothing that decides was judged" in of(found, "policy", "decides").answer
+    decided = verdict(clean(), policy(a=says(critical=False), b=says()))
+    assert decided.outcome is Outcome.PASS
+    assert not [f for f in decided.findings if f.adjudicator == "policy"]
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        (None, "The run does not tell at which address nor which model."),
+        ({"base_url": "http://127.0.0.1:8001"}, "The run does not tell which model."),
+        ({"model": "probe", "base_url": ""}, "The run does not tell at which address."),
+        ({"model": "probe", "embedded": True}, ""),
+        ({"model_resolved": "probe", "base_url": "http://127.0.0.1:8001"}, ""),
+    ],
+)
+def test_a_run_that_does_not_tell_what_was_tested_never_passes(target: Any, told: str) -> None:
+    found = verdict(clean(run={"target": target}), policy(a=says()))
+    assert found.outcome is (Outcome.INCONCLUSIVE if told else Outcome.PASS)
+    assert [f.answer for f in found.findings if f.adjudicator == "target"] == ([told] if told else [])
+
+
 # -- adjudicators that misbehave
 
 
@@ -364,6 +391,29 @@ def test_no_entry_touches_checks_however_they_are_named() -> None:
     assert "names a check" in named.reconsidered[0].why_not
     counting = failed(that="failed_checks{isolation.foreign} count == 0")
     assert verdict(counting, rules(entry())).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    "that",
+    [
+        "stalls count == 0",
+        " stalls{long_prose} share <= 1 %",
+        "unknown_checks count == 0",
+        "iterations count >= 3",
+        "total_time count >= 3",
+        "stalls",
+        "",
+    ],
+)
+def test_no_entry_touches_a_threshold_that_counts(that: str) -> None:
+    found = verdict(failed(that=that), rules(entry()))
+    assert found.outcome is Outcome.FAIL
+    assert "which are never reconsidered" in found.reconsidered[0].why_not
+
+
+def test_a_threshold_of_a_name_that_counts_elsewhere_is_not_overruled() -> None:
+    raw = {"outcome": "failed", "thresholds": [PROSE, {**PROSE, "that": "stalls count == 0"}]}
+    assert verdict(evidence(exchange(), raw=raw), rules(entry())).outcome is Outcome.FAIL
 
 
 def test_an_entry_overrules_its_own_threshold_only() -> None:

@@ -28,6 +28,34 @@ def read(that: str):
     return parse(Threshold(name="t", that=that, why="because"), KINDS, "soak.toml")
 
 
+@pytest.mark.parametrize(
+    ("that", "told"),
+    [
+        ("failed_exchanges count >= 0", "count >= 0 always holds, whatever the run does"),
+        ("generation_rate each >= 0 tokens/s", "each >= 0 always holds"),
+        ("failed_checks share <= 100 %", "share <= 100 always holds"),
+        ("total_time max <= 1e999 s", ""),
+        ("failed_exchanges count < 0", "count < 0 can never hold"),
+        ("first_token_time p95 < 0 ms", "p95 < 0 can never hold"),
+        ("failed_checks share > 100 %", "share > 100 can never hold"),
+        ("failed_exchanges count == 0.5", "count == 0.5 can never hold"),
+    ],
+)
+def test_it_refuses_what_no_run_can_break_or_none_can_keep(that: str, told: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        read(that)
+    assert told in raised.value.problem
+    assert "threshold 't'" in raised.value.problem
+
+
+@pytest.mark.parametrize(
+    "that",
+    ["failed_exchanges count > 0.5", "stalls count <= 0", "total_time count > 0", "stalls share < 100 %"],
+)
+def test_it_takes_what_a_run_can_keep_and_break(that: str) -> None:
+    assert read(that).that == that
+
+
 def judged(that: str, exchanges=(), checks=(), iterations=(), unclosed=()):
     return evaluate(read(that), exchanges, checks, iterations, unclosed)
 
@@ -107,7 +135,7 @@ def test_any_text_is_read_or_refused_in_words(that) -> None:
     st.sampled_from(["generation_rate", "total_time", "cached_tokens"]),
     st.sampled_from(["each", "median", "mean", "min", "max", "p50", "p90", "p95", "p99", "sum"]),
     st.sampled_from(sorted(OPS)),
-    st.integers(0, 10**6),
+    st.integers(1, 10**6),  # of 0, some can never hold
 )
 def test_what_is_written_is_what_is_read(quantity, stat, op, limit) -> None:
     unit = {"generation_rate": "tokens/s", "total_time": "s", "cached_tokens": "tokens"}[quantity]

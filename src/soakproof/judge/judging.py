@@ -48,6 +48,8 @@ def judge(
         ),
         *entry_findings(reconsidered, evidence.raw),
         *_integrity(evidence, weighed),
+        *_untested(evidence),
+        *_undecided(weighed),
         *about_baseline,
         *weighed,
     )
@@ -103,6 +105,27 @@ def _raised(name: str, adjudicator: Adjudicator, error: Exception) -> Finding:
 def _weighed(finding: Finding, policy: Policy) -> Finding:
     """A policy can make a finding decide nothing; it cannot make a remark decide."""
     return replace(finding, critical=finding.critical and policy.rules[finding.adjudicator].critical)
+
+
+def _undecided(weighed: Sequence[Finding]) -> Iterator[Finding]:
+    """Remarks alone are no judgement: the run's own word is not what a policy is asked for."""
+    if not any(finding.critical for finding in weighed):
+        answer = "No: nothing that decides was judged; all that its adjudicators found are remarks."
+        question = "Did the policy judge anything that decides?"
+        yield _remark("policy", "decides", question, Outcome.INCONCLUSIVE, answer, "at least one finding")
+
+
+def _untested(evidence: Evidence) -> Iterator[Finding]:
+    """A verdict is on a server and a model, and says nothing where the run does not tell which."""
+    target = evidence.target
+    told = {
+        "at which address": target.get("base_url") or target.get("embedded"),
+        "which model": target.get("model_resolved") or target.get("model"),
+    }
+    if missing := [what for what, value in told.items() if not value]:
+        answer = f"The run does not tell {' nor '.join(missing)}."
+        question = "Is it known what was tested?"
+        yield _remark("target", "known", question, Outcome.INCONCLUSIVE, answer, "an address and a model")
 
 
 def _integrity(evidence: Evidence, said: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -5,7 +5,6 @@ requires passed; where one of those could not be judged, the failure is neither 
 entry touches nothing but that one raw threshold: no check, no fault, no missing evidence.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -13,10 +12,10 @@ from typing import Any
 from soakproof.judge.finding import Finding, Outcome, Reconsidered, merge
 from soakproof.judge.rawfindings import thresholds
 from soakproof.judge.rules import Reconsider
+from soakproof.thresholds import is_measurement
 
 ADJUDICATOR = "reconsider"
 _KEPT = "the threshold was kept"
-_COUNTS = re.compile(r"\s*(failed|unknown)_")  # quantities of a threshold that are no measurement
 
 
 def reconsider(
@@ -55,8 +54,8 @@ def _not_needed(entry: Reconsider, raw: Mapping[str, Any] | None) -> str:
             if is_check
             else "the run has no threshold of this name"
         )
-    if _COUNTS.match(str(named[0].get("that"))):
-        return "it counts checks or outcomes, which are never reconsidered"
+    if not all(is_measurement(str(threshold.get("that"))) for threshold in named):
+        return "it counts checks, failures or other outcomes, which are never reconsidered"
     outcome = named[0].get("outcome")
     if outcome == "pass":
         return _KEPT
