@@ -6,11 +6,14 @@ from typing import Any
 from soakproof.plain import plain
 
 EARLY = ("interrupt", "stopped")  # somebody ended it before its time
+GUARD, UNGUARDED = "guard", "unguarded"
+NEVER_CLEAN = (GUARD, UNGUARDED)  # the host gave reason to end it, or nobody looked whether it does
 _WORDS = {
     "time": "its time was up",
     "interrupt": "it was interrupted before its time was up",
     "stopped": "it was stopped before its time was up",
-    "guard": "the guard ended it before its time was up",
+    GUARD: "the guard ended it before its time was up",
+    UNGUARDED: "it was ended before its time was up, since its guard was lost",
     "error": "it could not be carried out",
 }
 

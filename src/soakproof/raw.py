@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from soakproof.endings import EARLY, how_ended
+from soakproof.endings import EARLY, NEVER_CLEAN, how_ended
 from soakproof.errors import EXIT_ERROR, EXIT_FAIL, EXIT_OK
 from soakproof.plain import listed, plain
 from soakproof.quantities import KNOWN, check_outcome
@@ -82,7 +82,7 @@ def _outcome(seen: _Seen, results: Sequence[ThresholdResult], why: str) -> RawOu
         return "nothing"
     parsed = [r.threshold for r in results]
     bad = (
-        why == "guard"  # the host gave reason to end the load: nothing is clean after that
+        why in NEVER_CLEAN
         or any(r.outcome != "pass" for r in results)
         or any(not _governed(e, "failed_exchanges", parsed) for e in seen.exchanges if e.outcome == "fail")
         or any(not _governed(c, "failed_checks", parsed) for c in seen.checks if check_outcome(c) == "fail")
@@ -208,7 +208,7 @@ def _headline(raw: Mapping[str, Any]) -> str:
         "error": f"ERROR: {ended.get('reason') or 'the run could not be carried out'}",
     }
     early = f" ({how_ended(ended)})" if ended.get("why") in EARLY else ""
-    if ended.get("why") == "guard":
+    if ended.get("why") in NEVER_CLEAN:
         early = f" (the load was ended early: {ended.get('reason')})"
     return plain(words.get(outcome, outcome) + early, 400)
 

@@ -59,7 +59,8 @@ def test_the_load_ends_before_memory_does(key: str) -> None:
 
 
 @pytest.mark.case(55, 61)
-def test_a_run_that_its_guard_ended_is_not_clean() -> None:
-    raw = raw_result([], [exchange("a")], ended={"why": "guard", "reason": "500 MiB of memory are available"})
+@pytest.mark.parametrize("why", ["guard", "unguarded"])
+def test_a_run_that_its_guard_ended_is_not_clean(why: str) -> None:
+    raw = raw_result([], [exchange("a")], ended={"why": why, "reason": "500 MiB of memory are available"})
     assert (raw["outcome"], raw["exit_code"]) == ("failed", 1)
     assert "the load was ended early: 500 MiB" in summary_lines(raw)[0]

@@ -208,6 +208,11 @@ def test_a_stop_is_not_swallowed() -> None:
             Outcome.INCONCLUSIVE,
             "The guard ended the load before its time: 1 MiB is available",
         ),
+        (
+            {"outcome": "failed", "ended": {"why": "unguarded", "reason": "the watch has ended"}},
+            Outcome.INCONCLUSIVE,
+            "The load was ended before its time, since its guard was lost: the watch has ended",
+        ),
         ({}, Outcome.INCONCLUSIVE, "None"),
         ({"outcome": "passed"}, Outcome.INCONCLUSIVE, "'passed'"),
     ],

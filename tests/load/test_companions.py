@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -93,6 +95,18 @@ def test_a_watch_that_was_killed_is_told(watch: Watch, capsys: pytest.CaptureFix
     told = "the watch has ended by itself, 12 s into the load"
     assert capsys.readouterr().out == f"{told}; the run goes on\n"
     assert looking.companions.at_the_end() == [told, "a verdict will say what is missing for that"]
+
+
+@pytest.mark.parametrize(("is_guarded", "more"), [(True, ""), (False, "; the run goes on")])
+def test_no_run_is_said_to_go_on_that_ends_with_its_guard(
+    is_guarded: bool, more: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    child = subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE)
+    child.wait()
+    ended = Watch(child, tmp_path)
+    Companions({"watch": ended}, 0.1, lambda *_, **__: None, is_guarded=is_guarded).look(12.0)
+    assert capsys.readouterr().out == f"the watch has ended by itself, 12 s into the load{more}\n"
+    child.communicate()
 
 
 def test_a_watch_that_has_to_be_killed_at_the_end_is_told(watch: Watch) -> None:

@@ -84,10 +84,12 @@ def test_no_load_goes_on_without_the_guard_that_its_plan_asks_for(
         run = loaded(tmp_path)
         children(process)["watch"].send_signal(how)
         assert process.wait(120) == 1
-    assert document(run / "raw.json")["ended"]["why"] == "guard"
+    assert document(run / "raw.json")["ended"]["why"] == "unguarded"
     assert "and with it the guard that the plan asks for" in output(tmp_path)
-    code, _ = adjudicated(run)
+    assert "the run goes on" not in output(tmp_path)
+    code, verdict = adjudicated(run)
     assert code == 2
+    assert any("since its guard was lost" in f["answer"] for f in verdict["findings"])
 
 
 def test_a_guard_that_trips_while_the_load_drains_ends_what_is_in_flight(tmp_path: Path) -> None:
@@ -101,6 +103,6 @@ def test_a_guard_that_trips_while_the_load_drains_ends_what_is_in_flight(tmp_pat
         wait_for(lambda: "draining" in output(tmp_path))
         children(process)["watch"].kill()
         assert process.wait(60) == 3  # nothing was completed
-    assert document(run / "raw.json")["ended"]["why"] == "guard"
+    assert document(run / "raw.json")["ended"]["why"] == "unguarded"
     assert "the guard that the plan asks for" in output(tmp_path)
     assert adjudicated(run)[0] != 0

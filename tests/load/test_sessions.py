@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import gevent
@@ -31,7 +31,7 @@ from soakproof.request import Requests
 from soakproof.run import Run, read_records
 from soakproof.scenario import Ask, Scenario, Script
 from soakproof.target import Target
-from soakproof.units import Seconds
+from soakproof.units import Bytes, Seconds
 from soakproof.watch.launch import Watch
 from soakproof.watch.settings import WatchConfig
 
@@ -242,3 +242,15 @@ def test_a_fatal_line_of_the_kernel_ends_the_load_and_what_is_in_flight(tmp_path
     assert running.raw is not None
     assert running.raw["ended"] == {"why": "guard", "reason": stops[0]}
     assert running.exit_code != 0
+
+
+def test_the_loss_of_a_guard_is_not_told_as_its_trip(tmp_path: Path) -> None:
+    with serving(reset) as url, session(tmp_path, url) as running:
+        running.plan = replace(PLAN, guard=GuardSettings(available_floor=Bytes(1 << 20)))
+        running._companions.ended.add("watch")
+        until = time.monotonic() + 30
+        while not running.guarded and time.monotonic() < until:
+            gevent.sleep(0.05)
+    lost = "the watch has ended, and with it the guard that the plan asks for"
+    assert running.raw is not None
+    assert running.raw["ended"] == {"why": "unguarded", "reason": lost}

@@ -107,6 +107,10 @@ MET = {"name": "failures", "outcome": "pass"}
         ({"thresholds": [MET, {**MET, "outcome": "fail"}]}, "Raw thresholds or checks failed; 1 of 2"),
         ({"thresholds": [UNMEASURED], "exchanges": {"fail": 2}}, "Raw thresholds or checks failed; 0 of 1"),
         ({"thresholds": [MET], "ended": {"why": "guard"}}, "Nothing failed, but the guard ended the load"),
+        (
+            {"thresholds": [MET], "ended": {"why": "unguarded"}},
+            "Nothing failed, but the load was ended before its time, since its guard was lost",
+        ),
         ({"thresholds": [MET]}, "The run says that it failed, and names no failure"),
     ],
 )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from soakproof.endings import GUARD, UNGUARDED
 from soakproof.judge.finding import Figure, Finding, Outcome, Reconsidered
 from soakproof.judge.telling import counted, ids
 from soakproof.metrics import number
@@ -85,8 +86,11 @@ def _whole(raw: Mapping[str, Any], found: list[Finding], functional: bool) -> Fi
 
 def _unfailed(raw: Mapping[str, Any], found: list[Finding], reason: str) -> str:
     """Why a run in which nothing failed is not clean."""
-    if _mapping(raw.get("ended")).get("why") == "guard":
+    why = _mapping(raw.get("ended")).get("why")
+    if why == GUARD:
         return f"The guard ended the load before its time{reason}."
+    if why == UNGUARDED:
+        return f"The load was ended before its time, since its guard was lost{reason}."
     unmeasured = [f.subject for f in found if f.outcome is Outcome.INCONCLUSIVE]
     if unmeasured:
         told = f"{counted(len(unmeasured), 'threshold')} could not be measured"

@@ -17,11 +17,18 @@ class Companions:
     """
 
     def __init__(
-        self, processes: Mapping[str, Watch | Testbed], tick_s: float, note: Callable[..., None]
+        self,
+        processes: Mapping[str, Watch | Testbed],
+        tick_s: float,
+        note: Callable[..., None],
+        *,
+        is_guarded: bool = False,
     ) -> None:
+        """``is_guarded``: whether the run ends with the watch, whose guard its plan asks for."""
         self._processes = processes
         self._long = _LONG + 3 * tick_s
         self._note = note
+        self._is_guarded = is_guarded
         self._told: list[str] = []  # what happened to them
         self.ended: set[str] = set()  # by themselves
         self._heard: Mapping[str, Any] = {}
@@ -41,7 +48,7 @@ class Companions:
                 continue
             if not process.alive:
                 self.ended.add(name)
-                self._tell(f"the {name} has ended by itself, {elapsed_s:.0f} s into the load")
+                self._tell(name, f"the {name} has ended by itself, {elapsed_s:.0f} s into the load")
                 self._note("child_ended", name=name)
             elif isinstance(process, Watch):
                 self._listen(process, elapsed_s)
@@ -52,15 +59,17 @@ class Companions:
         self._quiet = 0 if latest != self._heard else self._quiet + 1
         self._heard = latest
         if not was_silent and self._quiet >= self._long:
-            self._tell(f"the watch has said nothing for {self._quiet} s, {elapsed_s:.0f} s into the load")
+            self._tell(
+                "watch", f"the watch has said nothing for {self._quiet} s, {elapsed_s:.0f} s into the load"
+            )
             self._note("watch_silent", looks=self._quiet)
         elif was_silent and not self._quiet:
-            self._tell(f"the watch is heard again, {elapsed_s:.0f} s into the load")
+            self._tell("watch", f"the watch is heard again, {elapsed_s:.0f} s into the load")
             self._note("watch_heard_again")
 
-    def _tell(self, what: str) -> None:
+    def _tell(self, name: str, what: str) -> None:
         self._told.append(what)
-        say(f"{what}; the run goes on")
+        say(what if self._is_guarded and name == "watch" else f"{what}; the run goes on")
 
     def at_the_end(self) -> list[str]:
         """What became of them, in lines, once all have ended; none where all was well."""

@@ -16,6 +16,7 @@ import gevent
 from gevent.event import Event as Flag
 
 from soakproof.clock import NS
+from soakproof.endings import GUARD, UNGUARDED
 from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError
 from soakproof.load.companions import Companions
 from soakproof.load.deck import Deck
@@ -44,6 +45,7 @@ class Session:
         self.trouble: SoakproofError | None = None  # why it could not be carried out, if so
         self.faults = 0  # of the tester itself
         self.guarded = ""  # why the load was ended before its time, if it was
+        self._why_guarded = ""  # by its guard, or since that was lost
         self.stopping = False
         self.finishing = False
         self.raw: dict[str, Any] | None = None  # once it is sealed
@@ -57,7 +59,9 @@ class Session:
         self._idle = Flag()
         self._idle.set()
         self._finished = Flag()
-        self._companions = Companions(rig.processes, float(plan.watch.interval), self.note)
+        self._companions = Companions(
+            rig.processes, float(plan.watch.interval), self.note, is_guarded=plan.guard.is_relied_on
+        )
         self._on_trouble: Callable[[], None] = lambda: None
 
     # -- during the load
@@ -146,9 +150,9 @@ class Session:
         """End the load, what is in flight as well, when the watch's guard says so; while draining, too."""
         while not self.finishing:
             gevent.sleep(_GUARD_LOOK_S)
-            word = self._guards_word()
+            why, word = self._guards_word()
             if word and not self.finishing:
-                self.guarded = word
+                self._why_guarded, self.guarded = why, word
                 say(f"the load ends here: {word}")
                 self.note("guard", reason=word)
                 if self.stopping:
@@ -157,12 +161,16 @@ class Session:
                     gevent.spawn(self._on_trouble)
                 return
 
-    def _guards_word(self) -> str:
-        """Why the load must end: what the guard says, or that nobody guards what the plan wants guarded."""
+    def _guards_word(self) -> tuple[str, str]:
+        """Why the load must end, in one word and in words: its guard says so, or nobody guards any more what
+        the plan wants guarded.
+        """
         watch = self._rig.processes.get("watch")
         said = str(watch.latest().get("guard") or "") if isinstance(watch, Watch) else ""
+        if said:
+            return GUARD, said
         lost = self._companions.watch_is_lost if self.plan.guard.is_relied_on else ""
-        return said or (f"{lost}, and with it the guard that the plan asks for" if lost else "")
+        return UNGUARDED, f"{lost}, and with it the guard that the plan asks for" if lost else ""
 
     @property
     def began(self) -> bool:
@@ -246,14 +254,14 @@ class Session:
 
     def _finish(self, why: str, reason: str) -> None:
         if not self.trouble:
-            is_gone = "testbed" in self._companions.ended or (self.guarded and self.plan.guard.then != "stop")
-            within = 0 if is_gone else IDLE_WITHIN_S
+            acted = self._why_guarded == GUARD and self.plan.guard.then != "stop"
+            within = 0 if acted or "testbed" in self._companions.ended else IDLE_WITHIN_S
             self._recorder.event("final_slots", **await_idle_slots(self._rig.slots, self._clock, within))
         self._rig.stack.close()
         if self.trouble:
             why, reason = "error", reason or str(self.trouble)
         elif self.guarded:
-            why, reason = "guard", self.guarded
+            why, reason = self._why_guarded, self.guarded
         self.raw = seal(self.run, self.plan.thresholds, why, reason)
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from soakproof.endings import how_ended
+from soakproof.endings import GUARD, UNGUARDED, how_ended
 from soakproof.judge.finding import Outcome, Reconsidered, Verdict
 from soakproof.judge.rawfindings import failed_beside, failed_of, failures_of, outcome_of, thresholds
 from soakproof.judge.telling import counted
@@ -101,8 +101,10 @@ def _headline(raw: Mapping[str, Any], outcome: str, failed: int, unmeasured: int
         return "Raw thresholds or checks failed"
     if unmeasured:
         return "Nothing failed, but not every raw threshold could be measured"
-    if _why(raw) == "guard":
+    if _why(raw) == GUARD:
         return "Nothing failed, but the guard ended the load before its time"
+    if _why(raw) == UNGUARDED:
+        return "Nothing failed, but the load was ended before its time, since its guard was lost"
     return "The run says that it failed, and names no failure"
 
 
