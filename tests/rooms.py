@@ -78,6 +78,7 @@ PURE = (
     "decisions/entries.py",
     "decisions/written.py",
     "exchange.py",
+    "formats.py",
     "failures.py",
     "grades.py",
     "iteration.py",
