@@ -18,7 +18,9 @@ from soakproof.judge import Outcome
 from soakproof.judge.notproven import not_proven
 from soakproof.report import terminal_table
 from soakproof.testing.evidence import adjudicate, evidence, kernel, sample
+from soakproof.watch import amdgpu
 from soakproof.watch.amdgpu import AmdGpu
+from soakproof.watch.files import read_text
 from soakproof.watch.kernel_log import KmsgStream
 from soakproof.watch.kernel_source import open_kernel_log
 from soakproof.watch.memory import Memory
@@ -36,15 +38,14 @@ def after_the_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tree = tmp_path / "sys"
     shutil.copytree(GFX1151 / "sys", tree)
     device = tree / "class/drm/card1/device"
-    real = Path.read_text
 
-    def read_text(path: Path, *arguments: Any, **more: Any) -> str:
+    def refusing(path: Path) -> str:
         told = D_STATE["sysfs_reads"].get(path.name, "")
         if "EBUSY" in told:
             raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(path))
-        return real(path, *arguments, **more)
+        return read_text(path)
 
-    monkeypatch.setattr(Path, "read_text", read_text)
+    monkeypatch.setattr(amdgpu, "read_text", refusing)
     for name, told in D_STATE["sysfs_reads"].items():
         if "blocks" in told:
             (device / name).unlink()

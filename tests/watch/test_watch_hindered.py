@@ -63,7 +63,7 @@ def start(tmp_path: Path, run: Run) -> Iterator[Start]:
 
 
 def samples(loaded: Loaded, source: str) -> list[Sample]:
-    return [r for r in loaded.records if isinstance(r, Sample) and r.source == source]
+    return [s for s in loaded.samples if s.source == source]
 
 
 def pace(pid: int, sign: int, state: str) -> None:

@@ -70,7 +70,7 @@ def started() -> Iterator[list[Watch]]:
 
 def of(loaded: Loaded, kind: type, name: str = "") -> list[Any]:
     """Records of a kind; of samples those of one source, of events those of one sort."""
-    here = [r for r in loaded.records if type(r) is kind]
+    here = [r for r in (*loaded.records, *loaded.samples) if type(r) is kind]
     return [r for r in here if name in ("", getattr(r, "source", ""), getattr(r, "what", ""))]
 
 

@@ -58,7 +58,7 @@ def ask_for_long(url: str, model: str, seed: int) -> None:
 
 
 def samples(run: Run, source: str) -> list[Sample]:
-    return [r for r in load(run.path).records if isinstance(r, Sample) and r.source == source]
+    return [s for s in load(run.path).samples if s.source == source]
 
 
 def events(run: Run, what: str) -> list[Event]:

@@ -37,6 +37,11 @@ class Loaded:
     problems: tuple[str, ...]  # torn tails, lines that are no records, parts of documents of a wrong type
     seal: SealState
 
+    @property
+    def samples(self) -> Iterator[Sample]:
+        """Every sample, one by one, a source after the other."""
+        return (sample for part in self.readings for sample in part)
+
 
 def load(run: Path) -> Loaded:
     """Read a run directory. Lines that are no records become problems, never an exception."""
