@@ -108,7 +108,7 @@ def report(run: Loaded, cost: Cost, cores: float) -> bool:
     ended = next(r for r in run.records if isinstance(r, Event) and r.what == "watch_ended").details
     rows, worst = [], 0.0
     for name, figures in ended["sources"].items():
-        late = lateness_ms([r for r in run.records if isinstance(r, Sample) and is_of(r.source, name)])
+        late = lateness_ms([s for s in run.samples if is_of(s.source, name)])
         told = [f"{percentile(late, share):.1f}" for share in (0.5, 0.95, 0.99, 1)] if late else ["-"] * 4
         worst = max(worst, percentile(late, 0.99) if late else 0.0)
         rows.append((name, figures["due"], figures["had"], figures["missed"], *told))

@@ -15,7 +15,7 @@ pytest_plugins = ["fixtures_testbed"]
 # A busy machine is no failure of what is tested, and what passed here passes elsewhere. New examples are for
 # whoever looks for faults: pytest --hypothesis-profile search
 BUSY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("suite", BUSY, derandomize=True)
+settings.register_profile("suite", BUSY, derandomize=True, max_examples=40)
 settings.register_profile("search", BUSY)
 settings.load_profile("suite")
 

@@ -77,8 +77,10 @@ def test_a_verdict_of_a_later_version_is_not_shown(
 def test_a_baseline_of_a_later_version_is_not_used(soakproof: Command, a_run: Path) -> None:
     soakproof("baseline", "add", "nightly", "latest")
     told(a_run.parent / "baselines/nightly.json", 2)
-    said = soakproof("baseline", "list")
+    said = soakproof("adjudicate", "latest", "--baseline", "nightly")
     assert (said.code, "nightly.json was written by a newer soakproof" in said.err) == (64, True)
+    listed = soakproof("baseline", "list")
+    assert (listed.code, "cannot be read" in listed.out) == (0, True)
 
 
 def test_a_bundle_of_a_later_version_is_told(a_run: Path) -> None:

@@ -71,7 +71,7 @@ def same(one: Exchange, other: Exchange) -> bool:
     return encode(one) == encode(other)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(bodies, statuses, st.booleans(), st.lists(st.integers(1, 2000), max_size=10))
 def test_cuts_change_nothing_and_nothing_raises(
     body: bytes, status: int, stream: bool, cuts: list[int]

@@ -260,7 +260,7 @@ anything = st.recursive(
         | {"thresholds": anything | st.lists(st.dictionaries(st.sampled_from(KEYS), anything), max_size=2)},
     ),
 )
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_a_raw_result_of_any_shape_is_judged_and_passes_only_when_it_says_clean(
     outcome: Any, rest: dict[str, Any]
 ) -> None:

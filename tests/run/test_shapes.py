@@ -133,7 +133,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sealed(tmp_path_factory.mktemp("shapes"))
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     run=st.lists(st.tuples(st.sampled_from(paths(RUN)), ODD), max_size=3),
     raw=st.lists(st.tuples(st.sampled_from(paths(RAW)), ODD), max_size=3),
