@@ -156,7 +156,7 @@ def _killed(incident: Incident) -> Iterable[Figure]:
 
 def _blind(evidence: Evidence) -> str:
     """Why the log was not seen, or not all the time; empty when it was."""
-    samples = evidence.samples.get("kernel_log", ())
+    samples = evidence.source("kernel_log")
     if not samples:
         return "no source of it was recorded"
     bad = next((s for s in samples if s.state != "value"), None)

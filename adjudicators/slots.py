@@ -211,8 +211,8 @@ class Slots(Adjudicator):
         )
 
     def _unseen(self, evidence: Evidence) -> Finding:
-        bad = next((s for s in evidence.samples.get("slots", ()) if s.reason), None)
-        why = f": {plain(bad.reason, 200)}" if bad else ""
+        reason = evidence.source("slots").reason()
+        why = f": {plain(reason, 200)}" if reason else ""
         return finding(
             self,
             "slots",

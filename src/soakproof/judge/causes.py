@@ -114,7 +114,7 @@ class Causes:
 
     @cached_property
     def _loaded(self) -> list[Sample]:
-        return [s for s in self.evidence.samples.get("health", ()) if s.values.get("models_loaded")]
+        return [s for s in self.evidence.source("health") if s.values.get("models_loaded")]
 
     def _resolved(self, asked: str) -> str:
         target = self.evidence.target

@@ -51,9 +51,7 @@ def _within(answers: Sequence[Exchange], begin_ns: int, end_ns: int) -> int:
 def health_is_stale(evidence: Evidence, end: Event) -> int:
     """How many requests were answered though a process had ended, which health lists for ever; else 0."""
     looks = [
-        s
-        for s in evidence.samples.get("health", ())
-        if s.state == "value" and s.t_ns > end.t_ns + _HEALTH_LATE_S * NS
+        s for s in evidence.source("health") if s.state == "value" and s.t_ns > end.t_ns + _HEALTH_LATE_S * NS
     ]
     pid = end.details.get("pid")
     if len(looks) < LEAST_READINGS or any(pid not in (s.values.get("pids") or ()) for s in looks):

@@ -22,15 +22,13 @@ class Switch:
 
 def settings_seen(evidence: Evidence) -> tuple[dict[str, str], list[Switch]]:
     """Each setting as it was read last while the load ran, and every switch of one, in order of time."""
-    start, end = load_span(evidence)
     latest: dict[str, str] = {}
     switched: list[Switch] = []
     for source, told in sorted(evidence.samples.items()):
-        during = (told.t_ns >= start) & (told.t_ns <= (told.t_ns.max(initial=0) if end is None else end))
         for choice in CHOICES:
             if choice in told.values:
                 name = f"{source} {choice.replace('_', ' ')}"
-                _follow(name, told.take(during), choice, latest, switched)
+                _follow(name, told.during(*load_span(evidence)), choice, latest, switched)
     return latest, sorted(switched, key=lambda switch: switch.at)
 
 

@@ -17,15 +17,13 @@ SOURCES = ("health", "live")
 
 def unwell(evidence: Evidence, source: str) -> Readings:
     """Those of a source while the load ran; none where too few are to be told."""
-    start, end = load_span(evidence)
-    told = evidence.source(source)
+    told = evidence.source(source).during(*load_span(evidence))
     ill = np.array([_is_ill(*of) for of in zip(told.told("ok"), told.told("backends"), strict=True)], bool)
-    during = (told.t_ns >= start) & (told.t_ns <= (told.t_ns.max(initial=0) if end is None else end))
     explained = np.zeros(len(told), bool)
     for event in evidence.events:
         if event.what in ("restart", "vanished", "guard_trip"):
             explained |= np.abs(told.t_ns - event.t_ns) <= AFTER_S * NS
-    found = told.take(told.has_value & ill & during & ~explained)
+    found = told.take(told.has_value & ill & ~explained)
     return found if len(found) >= LEAST else found[:0]
 
 

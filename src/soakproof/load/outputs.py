@@ -20,26 +20,28 @@ def refuse_unwritable(options: argparse.Namespace) -> None:
     html, json = getattr(options, "html_file", None), getattr(options, "json_file", None)
     files = {"--html": html and Path(html), "--json-file": json and Path(f"{json}.json")}
     for option, path in files.items():
-        try:
-            if path:
-                _try(path, filled_in=option == "--html")
-        except OSError as error:
-            raise UsageError(
-                f"{option}: {plain(path, 200)} cannot be written: {words(error)}", "name a file elsewhere"
-            ) from error
+        if path:
+            _refuse(option, path)
 
 
 def csv_prefix(prefix: str) -> str:
     """The type of --csv, whose files Locust opens before it asks anybody; ends the process if it cannot."""
-    for part in _CSV:
-        path = Path(f"{prefix}_{part}.csv")
-        try:
-            _try(path, filled_in=False)
-        except (OSError, ValueError) as error:
-            told = words(error) if isinstance(error, OSError) else str(error)
-            say(f"soakproof: --csv: {plain(path, 200)} cannot be written: {told}\n  name files elsewhere")
-            sys.exit(EXIT_USAGE)
+    try:
+        for part in _CSV:
+            _refuse("--csv", Path(f"{prefix}_{part}.csv"))
+    except UsageError as error:
+        say(f"soakproof: {error}")
+        sys.exit(EXIT_USAGE)
     return prefix
+
+
+def _refuse(option: str, path: Path) -> None:
+    try:
+        _try(path, filled_in=option == "--html")
+    except (OSError, ValueError) as error:
+        told = words(error) if isinstance(error, OSError) else str(error)
+        problem = f"{option}: {plain(path, 200)} cannot be written: {told}"
+        raise UsageError(problem, "name a file elsewhere") from error
 
 
 def _try(path: Path, *, filled_in: bool) -> None:

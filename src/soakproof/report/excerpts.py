@@ -16,10 +16,9 @@ HEAD, TAIL = 320, 160  # characters
 
 def excerpts(evidence: Evidence) -> tuple[Excerpt, ...]:
     """Up to three exchanges for each check that failed."""
-    by_id = {e.id: e for e in evidence.exchanges}
     found: list[Excerpt] = []
     for checks in list(_failed(evidence).values())[:CHECKS]:
-        found += [_excerpt(check, id, by_id.get(id)) for check, id in _first(checks)]
+        found += [_excerpt(check, id, evidence.by_id.get(id)) for check, id in _first(checks)]
     return tuple(found)
 
 

@@ -25,7 +25,7 @@ class Readings(Sequence[Sample]):
 
     source: str
     node: NDArray[np.object_]
-    line: Places  # of its node's file, from 0
+    line: Places  # in its node's file: the order in which those of several sources were written
     due_ns: Places
     t_ns: Places
     took_ns: Places
@@ -98,10 +98,9 @@ class Readings(Sequence[Sample]):
         at, of = self.times_s[known], values[known]
         if not len(at):
             return np.full(len(times_s), np.nan)
-        after = np.clip(np.searchsorted(at, times_s), 1, max(len(at) - 1, 1))
-        places = np.where(
-            times_s - at[after - 1] <= at[after % len(at)] - times_s, after - 1, after % len(at)
-        )
+        after = np.minimum(np.searchsorted(at, times_s), len(at) - 1)
+        before = np.maximum(after - 1, 0)
+        places = np.where(np.abs(times_s - at[before]) <= np.abs(at[after] - times_s), before, after)
         return np.where(np.abs(at[places] - times_s) <= within_s, of[places], np.nan)
 
     def told(self, name: str) -> list[Any]:
@@ -113,6 +112,11 @@ class Readings(Sequence[Sample]):
     def of(self, node: str) -> "Readings":
         """Those of one node."""
         return self.take(np.asarray(self.node == node, bool))
+
+    def during(self, from_ns: int, until_ns: int | None) -> "Readings":
+        """Those that were complete in a time; None for one without an end."""
+        begun = self.t_ns >= from_ns
+        return self.take(begun if until_ns is None else begun & (self.t_ns <= until_ns))
 
     def with_value(self) -> "Readings":
         """Those that have a value."""
