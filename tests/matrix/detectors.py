@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from soakproof.catalog import Catalog, bundled
 from soakproof.failures import KINDS
+from soakproof.judge import unwell
 from soakproof.reading.oddities import ODDITIES
 from soakproof.records import Failure
 from soakproof.watch.server_catalogue import load_server_catalogue
@@ -35,28 +36,16 @@ TELLING = {
 # here, an error of half a run's length.
 ELSEWHERE = {
     "conditions: settings": "tests/adjudicators/test_conditions.py",
-    "delivery: parameters": "tests/adjudicators/test_delivery.py",
-    "delivery: stored": "tests/adjudicators/test_delivery.py",
-    "delivery: twice": "tests/adjudicators/test_delivery.py",
-    "functional: misplaced": "tests/adjudicators/test_functional.py",
     "functional: exchanges: connect": "tests/load/test_soak.py",
-    "isolation: mixed": "tests/adjudicators/test_isolation.py",
-    "isolation: reasoning": "tests/adjudicators/test_isolation.py",
     "memory: available": "tests/adjudicators/test_memory.py",
     "memory: swap": "tests/adjudicators/test_memory.py",
-    "scheduling: growing waits": "tests/adjudicators/test_scheduling_waits.py",
     "scheduling: wedged": "tests/cases/test_timelines.py",
     "server_log: backend_lost": "tests/adjudicators/test_server_log.py",
-    "slots: health": "tests/adjudicators/test_slots.py",
     "server_log: crash": "tests/adjudicators/test_server_log.py",
     "server_log: device_error": "tests/adjudicators/test_server_log.py",
     "server_log: device_lost": "tests/load/test_words_of_the_server.py",
     "server_log: out_of_memory": "tests/adjudicators/test_server_log.py",
-    "slots: gone": "tests/adjudicators/test_slots.py",
     "slots: one slot": "tests/judge/test_placement.py",
-    "slots: stale": "tests/adjudicators/test_slots.py",
-    "slots: stale health": "tests/adjudicators/test_slots.py",
-    "slots: released": "tests/adjudicators/test_slots.py",
 }
 # Each oddity of the protocol that weighs is made to fire in these rooms' tests, if no plant does it.
 ODDITIES_PROVEN = ("tests/adjudicators", "tests/cases", "tests/exchange")
@@ -87,7 +76,7 @@ def said_by_servers() -> set[str]:
 
 def subjects() -> set[str]:
     """What the adjudicators' sources name as the subject of a finding, where it is a fixed text."""
-    found = set()
+    found = {f"slots: {source}" for source in unwell.SOURCES}
     for path in (ROOT / "adjudicators").glob("*.py"):
         if path.stem not in OF_THE_RUN:
             found |= {f"{path.stem}: {subject}" for subject in _fixed(path.read_text())}

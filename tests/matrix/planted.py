@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 
 from soakproof.catalog import Catalog
-from soakproof.judge import Finding
+from soakproof.judge import Finding, Outcome
 from soakproof.judgement import judge_loaded
 from soakproof.run import load
 from soakproof.testbed import planting
@@ -42,6 +42,11 @@ class Proof:
         """Detectors that saw something, with their outcome; what the run said itself is no detector's."""
         seen = {name: str(f.outcome) for name, f in self.findings.items() if f.adjudicator != "raw"}
         return {name: outcome for name, outcome in seen.items() if outcome in ("FAIL", "ERROR")}
+
+    def starved(self) -> list[str]:
+        """What says that this machine had too little time for the tester: such a proof proves nothing."""
+        findings = [f for f in self.findings.values() if f.adjudicator in ("generator", "coverage")]
+        return [f.answer for f in findings if f.outcome == Outcome.INCONCLUSIVE and f.critical]
 
     def grades(self, fires: Fires) -> set[str]:
         """Classes of what failed for this detector: grades of its checks, failures of its exchanges."""
@@ -92,6 +97,15 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
     verdict, _ = judge_loaded(load(run), None, str(folder / "policy.toml"), Catalog(folder))
     findings = {f"{f.adjudicator}: {f.subject}": f for f in verdict.findings}
     return Proof(name, verdict.outcome, findings, run, output(folder) + str(document(run / "raw.json")))
+
+
+def prove(folder: Path, pair: Testbed, name: str) -> Proof:
+    """The soak of a plant; once more where this machine was too busy for the tester, which proves nothing."""
+    proof = soak(folder, pair, name)
+    if proof.outcome == Outcome.INCONCLUSIVE != planting.find(name).verdict and proof.starved():
+        (again := folder / "again").mkdir()
+        return soak(again, pair, name)
+    return proof
 
 
 def _policy(more: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from soakproof.testbed import planting
 from soakproof.testbed.launch import Testbed
-from tests.matrix.planted import soak
+from tests.matrix.planted import prove
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -20,8 +20,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Testbed]:
 
 @pytest.mark.parametrize("name", planting.names())
 def test_a_plant_is_seen_by_what_it_names_and_by_nothing_else(name: str, pair: Testbed, tmp_path: Path):
-    kind, proof = planting.find(name), soak(tmp_path, pair, name)
-    told = f"{proof.outcome}: {proof.fired()}\n{proof.said[-3000:]}"
+    kind, proof = planting.find(name), prove(tmp_path, pair, name)
+    told = f"{proof.outcome}: {proof.fired()} {proof.starved()}\n{proof.said[-3000:]}"
     for fires in kind.fires:
         finding = proof.findings.get(fires.detector)
         assert finding is not None, f"no finding {fires.detector}; {told}"

@@ -21,13 +21,19 @@ def _model(request: Request) -> Model:
     return model
 
 
+def _plants(request: Request) -> Plants:
+    plants: Plants = request.app.state.plants
+    return plants
+
+
 async def live(request: Request) -> Response:
-    return respond(request, {"status": "ok"})
+    told = _plants(request).live({"status": "ok"})
+    return respond(request, refusals.NOT_LIVE, 503) if told is None else respond(request, told)
 
 
 async def health(request: Request) -> Response:
     async with _model(request).gate:
-        return respond(request, documents.health(_model(request)))
+        return respond(request, _plants(request).health(documents.health(_model(request))))
 
 
 async def models(request: Request) -> Response:
@@ -56,13 +62,12 @@ async def slots(request: Request) -> Response:
         raise Refusal(500, refusals.backend_reset(reason)) from lost
     if status != 200:
         raise refusals.wrapped(status, body)
-    plants: Plants = request.app.state.plants
-    return respond(request, plants.slots(orjson.loads(body)))
+    return respond(request, _plants(request).slots(orjson.loads(body)))
 
 
 async def planted(request: Request) -> Response:
     """What is planted now; by POST after ``{"plant": ["NAME=VALUE"], "lift": ["NAME"]}`` is done."""
-    plants: Plants = request.app.state.plants
+    plants = _plants(request)
     if request.method == "POST":
         document = await required_json(request)
         try:

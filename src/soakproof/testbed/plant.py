@@ -124,5 +124,13 @@ class Plant:
         """The engine's slots, as whoever asks is told."""
         return slots
 
+    def health(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The health document, as whoever asks is told."""
+        return document
+
+    def live(self, document: dict[str, Any]) -> dict[str, Any] | None:
+        """What /live tells; None: it does not (503)."""
+        return document
+
     def lift(self) -> None:
         """Undo what would outlive the plant."""

@@ -99,6 +99,17 @@ class Plants:
             slots = plant.slots(slots)
         return slots
 
+    def health(self, document: dict[str, Any]) -> dict[str, Any]:
+        for plant in self._planted.values():
+            document = plant.health(document)
+        return document
+
+    def live(self, document: dict[str, Any]) -> dict[str, Any] | None:
+        told: dict[str, Any] | None = document
+        for plant in self._planted.values():
+            told = None if told is None else plant.live(told)
+        return told
+
 
 class Planted:
     """A call and the plants that it meets, until it is `done`."""

@@ -11,6 +11,7 @@ NO_MODEL: Document = {
     "error": {"message": "Invalid request: No model specified in request", "type": "invalid_request"}
 }
 NOTHING_LOADED = b'{"error": "No model loaded and no model specified in request"}'
+NOT_LIVE = b'{"status": "error"}'
 NO_SLOTS = b'{"error": "No model loaded for slots query"}'
 METHOD_NOT_ALLOWED = b'{"error": "Method Not Allowed. Use POST for this endpoint"}'
 _BACKEND = "llama-server"

@@ -21,9 +21,9 @@ within = "2s"
     seconds = 6
     fires = (
         Fires("functional: cancel.released", grade="held"),
+        Fires("slots: released", within=None),
         Fires("slots: end", within=None),
     )
-    may_fire = ("slots: released",)  # it looks for ten seconds before it says so
 
     def __init__(self, value: float) -> None:
         super().__init__(value)
