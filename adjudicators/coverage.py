@@ -14,6 +14,7 @@ from soakproof.judge import (
     Ranges,
     Ratio,
     Readings,
+    Seconds,
     counted,
     finding,
     how_ended,
@@ -22,6 +23,7 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.basis import plan_duration
+from soakproof.judge.telling import length
 from soakproof.judge.watched import absence, ending, interval_s, seen_of, seen_sources
 
 ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on change only
@@ -44,7 +46,8 @@ class Coverage(Adjudicator):
     """Did the run do what its plan says, and did the watch see enough of it?
 
     ``decks`` is how often each kind's count of the mix must have been completed; one iteration of each kind
-    is wanted in any case. ``samples`` is the share of the watch's ticks, and of the readings of each source
+    is wanted in any case. ``least`` is how long a load must last to say anything, whatever was asked for.
+    ``samples`` is the share of the watch's ticks, and of the readings of each source
     that it could see at all, that must be there. ``required`` adds sources that it must have been able to
     see; a name also stands for those that it begins: ``process:backend`` for ``process:backend-2``.
     ``all_kinds``: kinds of the plan that the run left out, by --tags or by the plan's own [short], decide;
@@ -56,11 +59,12 @@ class Coverage(Adjudicator):
 
     decks: int = 1
     duration: Ratio = Ratio(0.95)
+    least: Seconds = Seconds(0)
     samples: Ratio = Ratio(0.95)
     required: tuple[str, ...] = ("memory", "slots", "process:backend")
     all_kinds: bool = False
     whole: bool = False
-    ranges = Ranges(decks=(0, 10_000), duration=(0, 1), samples=(0, 1))
+    ranges = Ranges(decks=(0, 10_000), duration=(0, 1), least=(0, 366 * 86400), samples=(0, 1))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._duration(evidence)
@@ -86,16 +90,18 @@ class Coverage(Adjudicator):
         if lasted is None or due is None:
             outcome, answer = Outcome.INCONCLUSIVE, f"How long the load lasted is not known{how}."
         else:
-            outcome = _enough(lasted >= self.duration * due)
+            outcome = _enough(lasted >= max(self.duration * due, self.least))
             of = f", of the plan's own {due:.0f} s" if due != asked else ""
-            answer = f"The load lasted {lasted:.1f} s where {asked:.0f} s were asked for{of}{how}."
+            short = f"; less than {length(self.least)} says too little" if lasted < self.least else ""
+            answer = f"The load lasted {lasted:.1f} s where {asked:.0f} s were asked for{of}{how}{short}."
         return finding(
             self,
             "duration",
             outcome,
             answer,
             figures=(Figure(name="duration", value=lasted, unit="s"),),
-            limit=f"{self.duration:.0%} of {due:g} s" if due else "as long as planned",
+            limit=(f"{self.duration:.0%} of {due:g} s" if due else "as long as planned")
+            + (f", and {length(self.least)}" if self.least else ""),
             limit_source="policy, plan",
         )
 

@@ -4,7 +4,7 @@ Never against a number that another model was given, and never between answers t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from statistics import median
 
@@ -24,7 +24,7 @@ from soakproof.judge import (
     ids,
     measure,
 )
-from soakproof.judge.contention import contended
+from soakproof.judge.contention import busier, contended
 from soakproof.judge.drift import CLOCKS, Drift, drift, rates
 from soakproof.judge.repeats import Apart, apart, by_run
 from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, mann_whitney, thinned
@@ -33,7 +33,8 @@ from soakproof.judge.telling import length
 DECIDES = "generation_rate"
 FEWEST = 3  # values of an arm from which a median is taken for anything
 MOST = 1000  # values of an arm that are compared
-DESCRIBES = ("prompt_rate", "first_token_time")
+PROMPTS, FIRST = "prompt_rate", "first_token_time"
+LONGER = 1.5  # times the baseline's: a first token that takes longer is told as that
 DRIFTED: Mapping[str, tuple[Outcome, str]] = {
     "slower": (Outcome.FAIL, "It becomes slower and slower: {by} over the run, by {clock}."),
     "contended": (Outcome.INCONCLUSIVE, "It becomes slower ({by}, by {clock}), but {others}."),
@@ -47,6 +48,7 @@ DRIFTED: Mapping[str, tuple[Outcome, str]] = {
     "steady": (Outcome.PASS, "It does not fall over the run: {by}, by {clock}."),
 }
 WORST = list(DRIFTED)
+Judged = tuple[Outcome, str, str]  # with the answer, and what it rests on
 
 
 @dataclass(frozen=True)
@@ -56,18 +58,22 @@ class Throughput(Adjudicator):
     ``kinds`` are those whose answers have a forced length. Slower by up to ``margin`` is taken for the same.
     With five or more values in each arm the interval of their ratio decides. With three or four the medians
     do, where ``accept_few``, and slower is only what no value contradicts; fewer decide nothing. Where the
-    baseline has several runs, slower is besides only what is beyond their own run-to-run range. By ``drift``
+    baseline has several runs, slower is besides only what is beyond their own run-to-run range, and where
+    others kept the host's processors busier than they did then, slower is nobody's fault. Prompts may be
+    processed slower by ``prompts``: they share the processor with whatever is generated beside them. The time
+    to the first token is told: it depends on the queue as well. By ``drift``
     the rate may fall in the course of a run of ``drift_from`` or more, by the server's own clock or by ours:
     more than that, proven and going on, is a failure.
     """
 
     kinds: tuple[str, ...] = ("long_prose",)
     margin: Ratio = Ratio(0.03)
+    prompts: Ratio = Ratio(0.25)
     require_baseline: bool = False
     accept_few: bool = True
     drift: Ratio = Ratio(0.10)
     drift_from: Seconds = Seconds(600)
-    ranges = Ranges(margin=(0, 0.99), drift=(0, 0.99), drift_from=(0, 366 * 86400))
+    ranges = Ranges(margin=(0, 0.99), prompts=(0, 0.99), drift=(0, 0.99), drift_from=(0, 366 * 86400))
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         planned = {str(k["name"]) for k in evidence.plan.get("kinds") or () if k.get("count")}
@@ -77,8 +83,8 @@ class Throughput(Adjudicator):
                 continue
             yield self._rate(evidence, baseline, kind)
             yield self._drift(evidence, kind)
-            for name in DESCRIBES:
-                yield from self._described(evidence, baseline, kind, METRICS[name])
+            yield from self._prompts(evidence, baseline, kind)
+            yield from self._first_token(evidence, baseline, kind)
 
     @property
     def _not_slower(self) -> str:
@@ -112,7 +118,7 @@ class Throughput(Adjudicator):
             answer, strength = "The baseline has no generation rate to compare with.", ""
             outcome = Outcome.INCONCLUSIVE
         else:
-            outcome, answer, strength = self.against(ours, before)
+            outcome, answer, strength = _excused(*self.against(ours, before), evidence, baseline)
         return finding(
             self,
             kind,
@@ -126,15 +132,13 @@ class Throughput(Adjudicator):
             critical=decides,
         )
 
-    def against(
-        self, ours: Sequence[float], before: Mapping[str, Sequence[float]]
-    ) -> tuple[Outcome, str, str]:
+    def against(self, ours: Sequence[float], before: Mapping[str, Sequence[float]]) -> Judged:
         """Outcome, answer and strength of a run's values against those of a baseline, run by run; neither
         side is without values.
         """
         return self._bounded(*self._compare(ours, _all(before)), median(ours), before)
 
-    def _compare(self, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Outcome, str, str]:
+    def _compare(self, ours: Sequence[float], theirs: Sequence[float]) -> Judged:
         """The same of two arms, whatever runs their values are of."""
         if min(len(ours), len(theirs)) < INFERENCE_FROM:
             return self._describe(ours, theirs)
@@ -153,7 +157,7 @@ class Throughput(Adjudicator):
             return Outcome.FAIL, f"{answer}{self._verdict(True)}.", strength
         return Outcome.INCONCLUSIVE, f"{answer}: too wide to tell whether it is within the margin.", strength
 
-    def _describe(self, ours: Sequence[float], theirs: Sequence[float]) -> tuple[Outcome, str, str]:
+    def _describe(self, ours: Sequence[float], theirs: Sequence[float]) -> Judged:
         """The same of arms that are too small for an interval."""
         strength = f"{len(ours)} against {len(theirs)}: descriptive only, medians compared"
         ratio = median(ours) / median(theirs)
@@ -173,7 +177,7 @@ class Throughput(Adjudicator):
 
     def _bounded(
         self, outcome: Outcome, answer: str, strength: str, ours: float, before: Mapping[str, Sequence[float]]
-    ) -> tuple[Outcome, str, str]:
+    ) -> Judged:
         """The same, with no more claimed than the baseline's own runs allow: a run is a repeat."""
         if len(before) == 1:
             return outcome, answer, strength
@@ -236,24 +240,67 @@ class Throughput(Adjudicator):
             fault="backend" if outcome is Outcome.FAIL else "",
         )
 
-    def _described(
-        self, evidence: Evidence, baseline: Evidence | None, kind: str, metric: Metric
-    ) -> Iterable[Finding]:
-        """A metric that is told and decides nothing: it depends on the mix, the cache and the queue."""
-        ours, before = _values(evidence, kind, metric.name), by_run(metric.name, baseline, kind)
+    def _prompts(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Iterable[Finding]:
+        """How fast prompts were processed: slower by far fails, and what cannot be told decides nothing."""
+        ours, before = _values(evidence, kind, PROMPTS), by_run(PROMPTS, baseline, kind)
         if not ours:
             return
-        now, was = median(ours), apart(before).level if before else 0
-        change = f", {now / was - 1:+.1%} against the baseline's" if was else ""
+        metric, limit = METRICS[PROMPTS], ""
+        if baseline is not None and before and min(len(ours), len(_all(before))) >= INFERENCE_FROM:
+            judged = replace(self, margin=self.prompts).against(ours, before)
+            outcome, answer, strength = _excused(*judged, evidence, baseline)
+            limit = f"not slower than the baseline by more than {self.prompts:.1%}"
+        else:
+            outcome, strength = Outcome.PASS, f"{counted(len(ours), 'value')}: described, not judged"
+            answer = f"The median is {median(ours):.4g} {metric.unit}{_change(ours, before)}."
         yield finding(
             self,
-            f"{kind} {metric.name}",
-            Outcome.PASS,
-            f"The median is {now:.4g} {metric.unit}{change}.",
+            f"{kind} {PROMPTS}",
+            outcome,
+            answer,
+            figures=_figures(metric, ours, before),
+            limit=limit,
+            limit_source="baseline, policy" if limit else "",
+            exchanges=ids(_of_kind(evidence, kind)) if outcome is Outcome.FAIL else (),
+            strength=strength,
+            critical=outcome is Outcome.FAIL,
+        )
+
+    def _first_token(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Iterable[Finding]:
+        """What is told of the time to the first token: it depends on the mix, the cache and the queue."""
+        ours, before = _values(evidence, kind, FIRST), by_run(FIRST, baseline, kind)
+        if not ours:
+            return
+        metric, longer = METRICS[FIRST], ""
+        theirs = _all(before)
+        if min(len(ours), len(theirs)) >= INFERENCE_FROM and min(*ours, *theirs) > 0:
+            _, low, _ = hodges_lehmann_ratio(thinned(ours, MOST), thinned(theirs, MOST))
+            longer = f"; it takes longer by more than {LONGER - 1:.0%}" if low > LONGER else ""
+        yield finding(
+            self,
+            f"{kind} {FIRST}",
+            Outcome.INCONCLUSIVE if longer else Outcome.PASS,
+            f"The median is {median(ours):.4g} {metric.unit}{_change(ours, before)}{longer}.",
             figures=_figures(metric, ours, before),
             strength="described, not judged",
             critical=False,
         )
+
+
+def _excused(
+    outcome: Outcome, answer: str, strength: str, evidence: Evidence, baseline: Evidence | None
+) -> Judged:
+    """The same, with no server blamed for what others did to the host."""
+    others = busier(evidence, baseline) if baseline is not None and outcome is Outcome.FAIL else ""
+    if not others:
+        return outcome, answer, strength
+    return Outcome.INCONCLUSIVE, f"{answer.rstrip('.')}; but {others}.", strength
+
+
+def _change(ours: Sequence[float], before: Mapping[str, Sequence[float]]) -> str:
+    """Of the medians."""
+    was = apart(before).level if before else 0
+    return f", {median(ours) / was - 1:+.1%} against the baseline's" if was else ""
 
 
 def _told(found: Drift) -> str:

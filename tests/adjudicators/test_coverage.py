@@ -50,6 +50,13 @@ def test_a_whole_run_passes_everywhere() -> None:
     assert found["source slots"].answer == "24 readings with a value of 24 due."
 
 
+@pytest.mark.parametrize(("least", "outcome"), [("2m", Outcome.INCONCLUSIVE), ("30s", Outcome.PASS)])
+def test_a_load_that_says_too_little_passes_nothing_however_short_it_was_asked_for(least, outcome) -> None:
+    found = adjudicate("coverage", full(), least=least)["duration"]
+    assert (found.outcome, found.critical) == (outcome, True)
+    assert ("less than 2 min says too little" in found.answer) is (outcome is not Outcome.PASS)
+
+
 def test_a_run_that_was_interrupted_is_too_short() -> None:
     run = {"load_stopping_ns": 30 * 10**9, "load_ended_ns": 34 * 10**9, "ended": {"why": "interrupt"}}
     found = adjudicate("coverage", full(run=run))

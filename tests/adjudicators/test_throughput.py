@@ -126,7 +126,64 @@ def test_only_the_kinds_that_are_named_are_compared() -> None:
     assert "long_prose" not in found
 
 
-def test_prompt_rate_and_first_token_time_are_described_and_decide_nothing() -> None:
+def prefill(*prompt_ms: float, first_s: float = 0.5):
+    """Answers that are made as fast, of prompts that took so long."""
+    told = [{"predicted_n": 100, "predicted_ms": 1000, "prompt_n": 3000, "prompt_ms": ms} for ms in prompt_ms]
+    return evidence(
+        [
+            exchange(f"x{i}", kind="long_prose", iteration=i, timings=t, first=first_s)
+            for i, t in enumerate(told)
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("slower", "outcome", "decides"),
+    [
+        (6.0, Outcome.FAIL, True),
+        (1.5, Outcome.FAIL, True),
+        (1.2, Outcome.PASS, False),
+        (1.0, Outcome.PASS, False),
+    ],
+)
+def test_prompts_that_are_processed_far_slower_fail(slower, outcome, decides) -> None:
+    took = [1000 + 10 * n for n in range(8)]
+    found = adjudicate("throughput", prefill(*(slower * ms for ms in took)), prefill(*took))
+    prompts = found["long_prose prompt_rate"]
+    assert (prompts.outcome, prompts.critical) == (outcome, decides), prompts.answer
+    assert found["long_prose"].outcome is Outcome.PASS
+
+
+def test_prompts_that_vary_too_much_to_tell_decide_nothing() -> None:
+    wide = [500, 5000, 700, 4000, 900, 3000]
+    found = adjudicate("throughput", prefill(*wide), prefill(*wide))["long_prose prompt_rate"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False), found.answer
+
+
+def test_a_first_token_that_takes_far_longer_is_told_and_decides_nothing() -> None:
+    took = [1000.0] * 8
+    found = adjudicate("throughput", prefill(*took, first_s=2.0), prefill(*took))[
+        "long_prose first_token_time"
+    ]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False)
+    assert "longer by more than 50%" in found.answer
+
+
+@pytest.mark.parametrize(("cores", "outcome"), [(1.0, Outcome.INCONCLUSIVE), (3.0, Outcome.FAIL)])
+def test_a_host_that_others_kept_busier_than_the_baselines_convicts_nobody(cores, outcome) -> None:
+    """Unless it was the server itself that used more."""
+
+    def loaded(rate: float, waited: float, cores: float):
+        pressure = trace("psi", 60, every=5, cpu_some_avg10_percent=lambda _: waited)
+        used = trace("process:backend", 60, every=5, pid=7, cpu_seconds=lambda t: cores * t)
+        return evidence(run(*[rate] * 8).exchanges, [*pressure, *used], duration=60.0)
+
+    found = adjudicate("throughput", loaded(10.0, 95.0, cores), loaded(20.0, 40.0, 1.0))["long_prose"]
+    assert found.outcome is outcome, found.answer
+    assert ("95 % of the time, 40 % in the other run" in found.answer) is (cores == 1.0)
+
+
+def test_of_few_prompts_rates_and_first_tokens_are_described_and_decide_nothing() -> None:
     slow = {"prompt_n": 3000, "prompt_ms": 30_000}
     fast = {"prompt_n": 3000, "prompt_ms": 10_000}
     found = adjudicate("throughput", run(10.0, **slow), run(10.0, **fast))

@@ -14,7 +14,7 @@ from soakproof.judge.comparing.judged import Judged, Result, corrected
 from soakproof.judge.comparing.ofruns import arm_of_runs
 from soakproof.judge.comparing.request import Request
 from soakproof.judge.comparing.rows import Row
-from soakproof.testing.evidence import evidence, exchange
+from soakproof.testing.evidence import evidence, exchange, trace
 
 RATE = "generation_rate"
 STEADY = [99.8, 100.0, 100.1, 100.2, 99.9, 100.05]
@@ -254,6 +254,19 @@ def test_a_run_that_is_not_whole_keeps_from_passing() -> None:
         made = asked(was, now)
         assert (str(made.outcome), told in made.sentence) == ("INCONCLUSIVE", True)
     assert str(asked(was, runs_of("now", whole)).outcome) == "PASS"
+
+
+@pytest.mark.parametrize(("waited", "told"), [(98.0, True), (61.0, False)])
+def test_a_host_that_was_busier_in_one_arm_is_told(waited: float, told: bool) -> None:
+    def beside(made: Evidence, percent: float) -> Evidence:
+        load = trace("psi", 60, every=5, cpu_some_avg10_percent=lambda _: percent)
+        return evidence([*made.exchanges, *load], duration=60.0, id=made.id, run=dict(made.run), raw=made.raw)
+
+    was, now = run("a", STEADY), run("b", [0.5 * v for v in STEADY], 5)
+    made = asked(runs_of("was", beside(was, 60.0)), runs_of("now", beside(now, waited)))
+    said = [one for one in made.remarks if "waited for a processor in 98 % of the time in now" in one]
+    assert bool(said) is told
+    assert str(made.outcome) == "FAIL"
 
 
 # -- answers and drafts

@@ -6,6 +6,7 @@ from datetime import datetime
 from soakproof.clock import NS
 from soakproof.judge.claims import timing, whole
 from soakproof.judge.comparing.arms import Arm, Measurement, Period
+from soakproof.judge.contention import pressure
 from soakproof.judge.evidence import Evidence
 from soakproof.metrics import METRICS
 from soakproof.plain import plain
@@ -16,13 +17,14 @@ def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> 
     """The arm of one or more runs, each looked at once; answers that came to their own end are measured."""
     wanted = tuple(metrics)
     measurements: list[Measurement] = []
-    ids, documents, periods, doubts = [], [], [], []
+    ids, documents, periods, pressures, doubts = [], [], [], [], []
     asked = failed = 0
     for place, run in enumerate(runs):
         measurements += (_measured(e, place, wanted) for e in run.exchanges if whole(e))
         ids.append(run.id)
         documents.append(run.run)
         periods.append(_period(run))
+        pressures += [found for found in (pressure(run),) if found is not None]
         doubts += [f"{run.id} {told}" for told in _doubts(run)]
         asked += len(run.exchanges) + len(run.unclosed)
         failed += sum(e.outcome != "ok" for e in run.exchanges) + len(run.unclosed)
@@ -34,6 +36,7 @@ def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> 
         periods=tuple(periods),
         asked=asked,
         failed=failed,
+        pressures=tuple(pressures),
         doubts=tuple(doubts),
     )
 

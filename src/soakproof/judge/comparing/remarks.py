@@ -1,9 +1,11 @@
 """What a reader of a comparison has to know beside its rows. No I/O."""
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 from soakproof.judge.comparing.arms import Arm
 from soakproof.judge.comparing.rows import Row
+from soakproof.judge.contention import PRESSURE
 from soakproof.judge.statistics import INFERENCE_FROM
 from soakproof.judge.telling import counted
 from soakproof.plain import listed, plain
@@ -23,6 +25,19 @@ def more_failures(first: Arm, arm: Arm) -> str:
     )
 
 
+def busier_host(first: Arm, arm: Arm) -> str:
+    """That somebody waited for a processor far more often in one of two arms: speeds may differ by that."""
+    if not first.pressures or not arm.pressures:
+        return ""
+    before, now = median(first.pressures), median(arm.pressures)
+    if abs(now - before) < PRESSURE:
+        return ""
+    return (
+        f"somebody waited for a processor in {now:.0f} % of the time in {plain(arm.name, 60)}, "
+        f"{before:.0f} % in {plain(first.name, 60)}: speeds may differ by what else the host did"
+    )
+
+
 def remarks(arms: Sequence[Arm], found: Sequence[Row]) -> Iterator[str]:
     """Sentences without a full stop."""
     one = [arm.name for arm in arms if len(arm.runs) == 1]
@@ -37,6 +52,7 @@ def remarks(arms: Sequence[Arm], found: Sequence[Row]) -> Iterator[str]:
     if any(left_out):
         both = f"{left_out[0]:,} and {left_out[1]:,} values"
         yield f"left out for want of a like length in the other arm: {both}"
+    yield from filter(None, (busier_host(arms[0], arm) for arm in arms[1:]))
     unmatched = dict.fromkeys(row.workload for row in found if not row.lengths_known)
     if unmatched:
         of = listed(list(unmatched), _TOLD, limit=60)
