@@ -15,12 +15,12 @@ from soakproof.judge import (
     Ratio,
     Readings,
     Seconds,
+    clause,
     counted,
     finding,
     how_ended,
     listed,
     number,
-    plain,
 )
 from soakproof.judge.basis import plan_duration
 from soakproof.judge.telling import length
@@ -290,4 +290,4 @@ def _without(sources: Sequence[Readings]) -> str:
     states = sum((told.states() for told in bad), Counter())
     reason = next(filter(None, (told.reason() for told in bad)), "")
     told = ", ".join(f"{n} {state}" for state, n in sorted(states.items()))
-    return f"{told} ({plain(reason, 120)})" if told and reason else told
+    return f"{told} ({clause(reason, 120)})" if told and reason else told

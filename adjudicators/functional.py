@@ -14,6 +14,7 @@ from soakproof.judge import (
     Ranges,
     Ratio,
     check_outcome,
+    clause,
     counted,
     fault_of,
     finding,
@@ -269,7 +270,7 @@ class Functional(Adjudicator):
             f"exchanges: {failure or 'unclassified'}",
             _AGAINST.get(fault, Outcome.FAIL),
             f"{counted(len(group), 'exchange')} of {n} failed; "
-            f"first: {where}: {plain(first.reason) or 'no reason told'}{sizes}{_seen(causes)}.",
+            f"first: {where}: {clause(first.reason) or 'no reason told'}{sizes}{_seen(causes)}.",
             figures=(Figure(name="failed", value=len(group), n=n),),
             limit="none fails",
             limit_source="policy",
@@ -286,7 +287,7 @@ class Functional(Adjudicator):
                 "scenarios",
                 Outcome.ERROR,
                 f"{counted(len(broken), 'iteration')} ended by a fault of the scenario itself; first: "
-                f"{first.scenario} {first.number}: {plain(first.reason)}.",
+                f"{first.scenario} {first.number}: {clause(first.reason)}.",
                 figures=(Figure(name="broken", value=len(broken), n=len(evidence.iterations)),),
                 limit="none",
                 fault="ours",
@@ -353,4 +354,4 @@ def _first(checks: Sequence[Check]) -> str:
 def _told(check: Check) -> str:
     """Where, which grade and why, on one line."""
     parts = (f"{check.scenario} {check.iteration}", check.grade, check.reason)
-    return plain(": ".join(part for part in parts if part), 300).rstrip(".")
+    return clause(": ".join(part for part in parts if part), 300)

@@ -22,9 +22,9 @@ from soakproof.judge import (
     Outcome,
     Ranges,
     Ratio,
+    clause,
     counted,
     finding,
-    plain,
 )
 from soakproof.judge.climb import Climb, climb
 from soakproof.judge.identity import given_options
@@ -43,6 +43,7 @@ from soakproof.judge.series import (
 from soakproof.judge.telling import length, size
 from soakproof.judge.trend import LEAK_FROM_S, early_late, leak
 from soakproof.judge.trend import Growth as Grown
+from soakproof.records import Party
 
 GIB, MIB = 2**30, 2**20
 CHECKPOINTS = 12  # readings at idle that are worth more than all readings together
@@ -138,7 +139,7 @@ class Growth(Adjudicator):
             limit_source="policy",
             span=(trace.series.times[0], trace.series.times[-1]),
             strength=f"{strength}; {trace.basis}" if trace.basis else strength,
-            fault="backend" if outcome is Outcome.FAIL else "",
+            fault=_whose(trace) if outcome is Outcome.FAIL else "",
         )
 
     def _allowed(self, grown: Grown) -> float:
@@ -191,7 +192,7 @@ class Growth(Adjudicator):
         climbed = climb(found.times, found.values, self.handles, in_flight(evidence, found.times))
         outcome, answer = _CLIMBED[climbed.answer]
         told = answer.format(what=HANDLES[what], amount=climbed.amount, n=len(found))
-        missing = plain(samples.reason(), 120) if not len(found) else ""
+        missing = clause(samples.reason(), 120) if not len(found) else ""
         return finding(
             self,
             f"{name} {what}",
@@ -207,6 +208,11 @@ class Growth(Adjudicator):
             critical=climbed.answer != "short",
             fault="server" if outcome is Outcome.FAIL else "",
         )
+
+
+def _whose(trace: Trace) -> Party:
+    """Whose memory it is that grew; the GPU's is the backend's."""
+    return "front" if trace.name == "process:front" else "backend"
 
 
 def _ends(climbed: Climb) -> tuple[float | None, float | None]:

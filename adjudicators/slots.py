@@ -16,6 +16,7 @@ from soakproof.judge import (
     Outcome,
     Ranges,
     Seconds,
+    clause,
     counted,
     finding,
     ids,
@@ -25,7 +26,7 @@ from soakproof.judge import (
 from soakproof.judge.arrivals import arrivals
 from soakproof.judge.causes import Causes
 from soakproof.judge.evidence import load_span
-from soakproof.judge.gone import BACKEND, by_guard, ended_for_good, took_its_place
+from soakproof.judge.gone import BACKEND, by_guard, ended_for_good, took_its_place, whose_end
 from soakproof.judge.placement import Placement
 from soakproof.judge.slotwork import (
     Outlived,
@@ -125,7 +126,7 @@ class Slots(Adjudicator):
             exchanges=ids(victims),
             span=(restarts[0].t_ns / NS, restarts[-1].t_ns / NS) if restarts else None,
             critical=self.required or outcome is not Outcome.INCONCLUSIVE,
-            fault="backend" if outcome is Outcome.FAIL else "",
+            fault=whose_end(restarts) if outcome is Outcome.FAIL else "",
         )
 
     def _gone(self, evidence: Evidence) -> Iterable[Finding]:
@@ -154,7 +155,7 @@ class Slots(Adjudicator):
                 limit="none",
                 limit_source="policy",
                 span=(ends[0].t_ns / NS, ends[-1].t_ns / NS),
-                fault="host" if evicted else "backend",
+                fault="host" if evicted else whose_end(ends),
             )
 
     def _unwell(self, evidence: Evidence) -> Iterable[Finding]:
@@ -162,7 +163,7 @@ class Slots(Adjudicator):
         for source in SOURCES:
             found, whole = unwell(evidence, source), len(evidence.source(source))
             if len(found):
-                why = plain(found.reason(), 120)
+                why = clause(found.reason(), 120)
                 yield finding(
                     self,
                     source,
@@ -212,7 +213,7 @@ class Slots(Adjudicator):
 
     def _unseen(self, evidence: Evidence) -> Finding:
         reason = evidence.source("slots").reason()
-        why = f": {plain(reason, 200)}" if reason else ""
+        why = f": {clause(reason, 200)}" if reason else ""
         return finding(
             self,
             "slots",

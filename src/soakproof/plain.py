@@ -38,6 +38,11 @@ def plain(text: object, limit: int = 200) -> str:
     return f"{shown[: limit - 1]}…" if len(source) > limit or len(shown) > limit else shown
 
 
+def clause(text: object, limit: int = 200) -> str:
+    """`plain` without a full stop at its end: to stand within a sentence, which has one of its own."""
+    return plain(text, limit).rstrip(". ")
+
+
 def listed(parts: Sequence[object], most: int, joint: str = ", ", limit: int = 200) -> str:
     """The first ``most`` parts, each as `plain` shows it, and how many more there are."""
     shown = joint.join(plain(part, limit) for part in parts[:most])

@@ -16,7 +16,7 @@ from soakproof.errors import EXIT_ERROR, EXIT_FAIL, EXIT_OK
 from soakproof.plain import listed, plain
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.records import Check, Exchange, Iteration, Opened, Record
-from soakproof.thresholds import ParsedThreshold, ThresholdResult, evaluate, parse
+from soakproof.thresholds import ParsedThreshold, ThresholdResult, evaluate, extreme, parse
 
 if TYPE_CHECKING:
     from soakproof.plan import Threshold
@@ -231,8 +231,10 @@ def _totals(raw: Mapping[str, Any]) -> list[str]:
 def _told(threshold: Mapping[str, Any]) -> str:
     if threshold["outcome"] == "unknown":
         return f"threshold {threshold['name']} not measured: {threshold['that']}: {threshold['reason']}"
-    each = f"{threshold['failed']} of {threshold['n']} fail, worst " if threshold["failures"] else "observed "
-    observed = f"{each}{threshold['observed']:.4g} {threshold['unit']}".rstrip()
+    which = f"{extreme(threshold['that'])} observed ".lstrip()
+    if threshold["failures"]:
+        which = f"{threshold['failed']} of {threshold['n']} fail, worst "
+    observed = f"{which}{threshold['observed']:.4g} {threshold['unit']}".rstrip()
     end = "met" if threshold["outcome"] == "pass" else "failed"
     but = f"; {threshold['reason']}" if threshold["reason"] else ""
     return f"threshold {threshold['name']} {end}: {threshold['that']}: {observed} (n={threshold['n']}{but})"

@@ -1,6 +1,7 @@
 """TOML into frozen, validated dataclasses, with errors that name the file, the key and what was expected."""
 
 import dataclasses
+import re
 import tomllib
 import typing
 from collections.abc import Mapping
@@ -12,9 +13,18 @@ import msgspec
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.lines import file_of, told
 from soakproof.plain import plain
-from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens, written
+from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens, per_cent_hint, written
 
 T = TypeVar("T")
+_TYPES = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "null": "nothing",
+}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -37,7 +47,7 @@ def build(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     try:
         _refuse_unknown(kind, table, where)
         made = msgspec.convert(dict(table), kind, dec_hook=_quantity)
-        _refuse_out_of_range(made)
+        _refuse_out_of_range(made, where)
         return made
     except UsageError:
         raise
@@ -54,14 +64,17 @@ def _quantity(kind: type, value: Any) -> Any:
     raise NotImplementedError(kind)
 
 
-def _refuse_out_of_range(made: Any) -> None:
-    """Raises ValueError for an option that is well-formed and beyond what its class can work with."""
+def _refuse_out_of_range(made: Any, where: str) -> None:
+    """Raises UsageError for an option that is well-formed and beyond what its class can work with."""
     ranges = getattr(made, "ranges", None)
     for name, (least, most) in ranges.items() if isinstance(ranges, Ranges) else ():
         value = getattr(made, name)
         if not least <= value <= most:
             bounds = in_unit(least, type(value)), in_unit(most, type(value))
-            raise ValueError(f"{name}: expected {' to '.join(bounds)}, found {plain(written(value), 60)}")
+            raise UsageError(
+                f"{where}: {name}: expected {' to '.join(bounds)}, found {plain(written(value), 60)}",
+                per_cent_hint(value) if isinstance(value, Ratio) else "",
+            )
 
 
 def in_unit(bound: float, kind: type) -> str:
@@ -98,7 +111,15 @@ def _refuse_unknown(kind: Any, table: Any, where: str) -> None:
 
 
 def _plain(message: str) -> str:
-    """msgspec's message without its path notation: ``Expected `int`, got `str` - at `$.mix[...]```."""
+    """msgspec's message, such as ``Expected `int`, got `str` - at `$.mix[...]```, in words of ours."""
     text, _, at = message.partition(" - at ")
+    if text.startswith("Expected "):
+        text = re.sub(r"`([a-z| ]+)`", _named, text.removeprefix("Expected "))
+        text = f"expected {text.replace(', got ', ', found ')}"
     at = at.strip("`").removeprefix("$").removeprefix(".")
     return f"{at}: {text}" if at else text
+
+
+def _named(types: re.Match[str]) -> str:
+    """Types as TOML's user knows them, ``int | null`` as "a whole number or nothing"."""
+    return " or ".join(_TYPES.get(name, name) for name in types[1].split(" | "))

@@ -41,6 +41,7 @@ OPS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "==": operator.eq,
 }
+_EXTREMES = {">=": "lowest", ">": "lowest", "<=": "highest", "<": "highest"}  # nearest to what `each` refuses
 _ROLES_SHOWN = 6
 METRIC_STATS = ("each", "median", "mean", "min", "max", "p50", *PERCENTILES, "count", "sum")
 UNITS: Mapping[str, Mapping[str, float]] = {  # base unit to what may be written, and its size
@@ -85,6 +86,12 @@ def is_measurement(that: str) -> bool:
     """
     match = _FORM.fullmatch(that)
     return match is not None and match["quantity"] in METRICS and match["stat"] != "count"
+
+
+def extreme(that: str) -> str:
+    """Which of the values the observed one of an `each` is, "lowest" or "highest"; "" of any other text."""
+    match = _FORM.fullmatch(that)
+    return _EXTREMES.get(match["op"], "") if match is not None and match["stat"] == "each" else ""
 
 
 def parse(
@@ -257,7 +264,7 @@ def _skipped(chosen: Collection[Exchange], measured: int) -> str:
 def _evaluate_each(parsed: ParsedThreshold, values: list[tuple[str, float]], reason: str) -> ThresholdResult:
     """``observed`` is the value that is furthest on the wrong side, or nearest to it."""
     holds = OPS[parsed.op]
-    worst = max if parsed.op in ("<", "<=") else min
+    worst = max if _EXTREMES.get(parsed.op) == "highest" else min
     failures = tuple((id, value) for id, value in values if not holds(value, parsed.limit))
     observed = worst(value for _, value in failures or values)
     return ThresholdResult(

@@ -84,6 +84,13 @@ class Bytes(_Quantity, int):
     example: ClassVar = 'a size with its unit, such as "18 GiB" or "512 MiB"'
 
 
+def per_cent_hint(share: float) -> str:
+    """How to write the per cent that a share of 1 or more may have been meant as; "" of a lesser one."""
+    if share < 1:
+        return ""
+    return f'{share:g} without a unit is {share * 100:g} %: for {share:g} per cent write "{share:g} %"'
+
+
 def written(value: object) -> str:
     """A value as a plan writes it: a quantity with its unit, all else as TOML has it.
 

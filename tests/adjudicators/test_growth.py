@@ -122,6 +122,8 @@ def test_six_hours_find_a_leak_and_clear_a_level_process() -> None:
     assert leaks.outcome is Outcome.FAIL
     assert leaks.fault == "backend"
     assert "400 MiB an hour" in leaks.answer
+    front = server(lambda t: 5000 + 400 * t / HOUR + t % 90, 6 * HOUR, every=30, role="front")
+    assert adjudicate("growth", evidence(front, duration=6 * HOUR))["process:front"].fault == "front"
     level = judged(server(lambda t: 5000 + t % 90, 6 * HOUR, every=30), "llama-server")
     assert level.outcome is Outcome.PASS
     assert "no leak in 6.0 h" in level.answer

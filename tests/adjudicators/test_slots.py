@@ -149,8 +149,21 @@ def gone(role: str = "backend", at: float = 20.0) -> list[Event | Sample]:
 @pytest.mark.parametrize("at", [20.0, 61.5])
 def test_a_server_that_ended_and_did_not_come_back_fails_whenever_it_was(role: str, at: float) -> None:
     found = adjudicate("slots", evidence(cancelled(), gone(role, at), slots(1.0)), restarts=5)["gone"]
-    assert (found.outcome, found.fault, found.critical) == (Outcome.FAIL, "backend", True)
+    assert (found.outcome, found.fault, found.critical) == (Outcome.FAIL, role, True)
     assert f"{role} at {at:.1f} s, process 7" in found.answer
+
+
+def test_a_front_that_takes_its_backend_with_it_is_the_one_at_fault() -> None:
+    both = evidence(cancelled(), gone("backend", 20.0), gone("front", 20.5), slots(1.0))
+    assert adjudicate("slots", both)["gone"].fault == "front"
+
+
+@pytest.mark.parametrize(
+    ("role", "fault"), [("front", "front"), ("front's child", "front"), ("backend", "backend")]
+)
+def test_a_restart_is_the_fault_of_the_process_that_came_anew(role: str, fault: str) -> None:
+    anew = event("restart", 20.0, role=role, was_pid=7, is_pid=8)
+    assert adjudicate("slots", evidence(cancelled(), SERVER, anew, FREE))["restarted"].fault == fault
 
 
 TRIP = [

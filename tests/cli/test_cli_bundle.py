@@ -40,6 +40,26 @@ def test_without_text_it_says_what_the_seals_do_not_prove(soakproof: Command, ju
     assert "taken out: verdicts/1-pass/junit.xml" in said.out
 
 
+def test_one_without_text_that_was_unpacked_is_told_to_be_no_run(soakproof: Command, judged: Path) -> None:
+    soakproof("bundle", "latest", "-o", "bare.tar", "--without-text")
+    with tarfile.open("bare.tar") as archive:
+        archive.extractall("r3", filter="data")
+    (folder,) = Path("r3").iterdir()
+    for name in ("latest", judged.name, str(folder), f"{folder}/kept"):
+        said = soakproof("adjudicate", name, "--runs", "r3")
+        assert (said.code, "a bundle without text can be verified" in said.err) == (64, True), said.err
+    assert "a bundle without text can be verified" in soakproof("runs", "--runs", "r3").out
+    folder.rename(judged.parent / folder.name)  # beside runs it is in nobody's way
+    assert soakproof("verify", "latest").code == 0
+    assert soakproof("verify", judged.name).code == 0
+
+
+@pytest.mark.parametrize("name", ["nosuch.tar", "nosuch.TAR.GZ", "made/nosuch"])
+def test_a_file_that_is_not_there_is_told_as_that(soakproof: Command, here: Path, name: str) -> None:
+    said = soakproof("verify", name)
+    assert (said.code, f"no such file or folder: {name}" in said.err) == (64, True), said.err
+
+
 def test_without_verdicts(soakproof: Command, judged: Path) -> None:
     made = soakproof("bundle", "latest", "-o", "evidence.tar", "--without-verdicts")
     assert (made.code, "verdicts: left out" in made.out) == (0, True)

@@ -180,6 +180,12 @@ def test_what_cannot_be_read_or_written_is_told(soakproof: Command, here: Path) 
         assert (said.code, told in said.err) == (64, True), (arguments, said.err)
 
 
+def test_a_margin_that_was_meant_as_per_cent_is_told_how_to_be_written(soakproof: Command) -> None:
+    said = soakproof("compare", "a", "b", "--margin", "3")
+    assert (said.code, 'for 3 per cent write "3 %"' in said.err) == (64, True), said.err
+    assert "write" not in soakproof("compare", "a", "b", "--margin", "0").err
+
+
 def test_every_form_is_written_and_hostile_names_do_nothing(soakproof: Command, here: Path) -> None:
     head = "arm;workload;generation_rate;position;temperature;prompt;output;text"
     lines = []

@@ -204,7 +204,7 @@ def test_no_runs_is_no_error_and_says_how_to_make_one(soakproof: Command, here: 
 def test_a_folder_that_is_not_there_is_told_as_that(soakproof: Command, a_run: Path) -> None:
     said = soakproof("verify", "./runs/nope")
     assert said.code == 64
-    assert "no such folder: ./runs/nope" in said.err
+    assert "no such file or folder: ./runs/nope" in said.err
 
 
 def test_verify_proves_a_run(soakproof: Command, here: Path, a_run: Path) -> None:

@@ -183,6 +183,7 @@ def test_long_texts_are_cut_unless_asked_for_whole(
         (["odd", "--set", "n=x"], ["soakproof: --set: n: "]),
         (["behave", "--set", "behav=x"], ["--set", "unknown key 'behav'", "did you mean 'behave'?"]),
         (["behave", "--set", "unknown=7"], ["--set", "unknown"]),
+        (["isolation", "--set", "words=abc"], ["--set: words: expected a whole number, found a text"]),
         (["behave", "--set", "whole"], ["expected OPTION=VALUE, found 'whole'"]),
         (["behave", "--plan", "nope"], ["no plan is called 'nope'"]),
         (["behave", "--plan", "mine"], ["the plan mine has no kind 'behave'", "it has: other"]),

@@ -34,6 +34,12 @@ def test_an_excerpt_counts_what_it_leaves_out() -> None:
     assert left_out == 1000 - found.partition(" ")[0].count("a") - found.rpartition(" ")[2].count("b")
 
 
+def test_times_are_from_when_a_request_was_due_as_the_metrics_have_them() -> None:
+    terminal, said = shown()
+    terminal.ended(exchange("x", at=1.0, due=0.0, first=0.25, took=2.0))
+    assert any("ok in 3.00 s, first token after 1.50 s" in line for line in said), said
+
+
 def test_a_note_is_told_in_words() -> None:
     terminal, said = shown(width=200)
     terminal.ended(exchange(notes=("created_changed", "id_changed: was a, is b", "of_tomorrow: hm")))

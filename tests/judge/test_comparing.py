@@ -14,6 +14,7 @@ from soakproof.judge.comparing.judged import Judged, Result, corrected
 from soakproof.judge.comparing.ofruns import arm_of_runs
 from soakproof.judge.comparing.request import Request
 from soakproof.judge.comparing.rows import Row
+from soakproof.report.comparing import tables, to_markdown
 from soakproof.testing.evidence import evidence, exchange, trace
 
 RATE = "generation_rate"
@@ -71,6 +72,14 @@ def test_three_against_three_describe_and_decide_only_where_few_are_accepted() -
     assert "descriptive only" in made.sentence
     among = arm("now", [80, 81, 100.5])
     assert only(asked(was, among, accept_few=True)).judged.result is Result.UNCLEAR
+
+
+def test_a_change_that_is_not_that_of_the_medians_says_so_below_its_table() -> None:
+    for n, says in ((5, True), (3, False)):
+        made = asked(arm("was", [100, 130, 90, 105, 99][:n]), arm("now", [80, 99, 79, 60, 95][:n]))
+        notes = [table.note for _, table in tables(made) if table.note]
+        assert bool(notes) is says
+        assert ("not the ratio of the two medians" in to_markdown(made)) is says
 
 
 def test_identical_data_is_no_evidence_and_an_empty_arm_is_told() -> None:

@@ -17,6 +17,9 @@ def test_a_threshold_that_was_kept_says_what_was_seen() -> None:
     kept = {"name": "rate", "outcome": "pass", "observed": 12.239, "unit": "tokens/s", "n": 1832}
     told = answers({"outcome": "clean", "thresholds": [kept]})
     assert told["rate"] == "It was kept: 12.24 tokens/s observed, n 1,832."
+    each = {**kept, "that": "generation_rate each >= 2 tokens/s"}
+    told = answers({"outcome": "clean", "thresholds": [each]})
+    assert told["rate"] == "It was kept: 12.24 tokens/s observed, the lowest, n 1,832."
     bare = {"name": "rate", "outcome": "pass"}
     assert answers({"outcome": "clean", "thresholds": [bare]})["rate"] == "It was kept."
 

@@ -91,6 +91,30 @@ def test_a_front_that_never_comes_back_explains_all_that_follow() -> None:
     assert found["victims 1"].answer.startswith("One cause, 40 victims")
 
 
+def ended_at(front: float | None) -> list[Record]:
+    """A backend that ends at 20 s; streams that are cut by that, and requests that are refused after it."""
+    went = [event("vanished", front, role="front", pid=5)] if front else []
+    broken = [failed(f"x{n}", 19.9, Failure.RESET) for n in range(2)]
+    refused = [failed(f"y{n}", 20.2 + n, Failure.CONNECT, 0.1) for n in range(2)]
+    return [exchange("ok", at=1.0), event("vanished", 20.0, role="backend", pid=7), *went, *broken, *refused]
+
+
+def test_what_lost_its_connection_when_front_and_backend_ended_together_is_put_on_the_front() -> None:
+    both = judged(ended_at(front=20.5))
+    assert both["victims 1"].answer.startswith(
+        "One cause, 4 victims: 4 exchanges failed when the server's front had ended"
+    )
+    for apart in (None, 30.0):
+        assert "when the server's backend had ended" in judged(ended_at(front=apart))["victims 1"].answer
+    told = failed("z", 20.6, Failure.BACKEND_LOST)  # by the front itself, which was there
+    assert "backend had ended" in judged(ended_at(front=20.5), told)["exchanges: backend_lost"].answer
+
+
+def test_a_reason_that_ends_with_a_full_stop_gets_no_second_one() -> None:
+    broken = exchange("x", outcome="fail", failure=Failure.RESET, reason="Incomplete response.")
+    assert judged(broken, exchange("ok"))["exchanges: reset"].answer.endswith("Incomplete response.")
+
+
 def test_two_crashes_are_two_causes() -> None:
     again = [failed(f"again{n}", 40.0) for n in range(3)]
     found = judged(list(crash()), again, event("restart", 41.0, role="backend", was_pid=8, is_pid=9))

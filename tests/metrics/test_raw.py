@@ -34,7 +34,7 @@ def test_a_clean_run() -> None:
     assert raw["first_failures"] == []
     assert summary_lines(raw)[4:] == [
         "  threshold prose-rate met: generation_rate{long_prose} each >= 17 tokens/s: "
-        "observed 18 tokens/s (n=3)"
+        "lowest observed 18 tokens/s (n=3)"
     ]
     assert b"NaN" not in to_json(raw)
 

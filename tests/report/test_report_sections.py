@@ -9,7 +9,7 @@ from soakproof.judge import Figure, Outcome
 from soakproof.judge.finding import Reconsidered
 from soakproof.judge.identity import identity
 from soakproof.records import Failure
-from soakproof.report import render_html, render_markdown, terminal_table
+from soakproof.report import render_html, render_junit, render_markdown, terminal_table
 from soakproof.report.bounds import MemoryBounds, memory_bounds
 from soakproof.report.coverage import coverage_table, evidence_lines
 from soakproof.report.excerpts import CHECKS, excerpts, left_out
@@ -38,7 +38,7 @@ def test_the_raw_outcome_stays_failed_whatever_the_verdict_says() -> None:
     assert raw.outcome == "FAILED"
     assert "1 of 2 raw thresholds failed" in raw.sentence
     assert raw.thresholds.rows[0] == (
-        "fail", "prose-rate", founding.THAT, "12.24 tokens/s", "3", "3",
+        "fail", "prose-rate", founding.THAT, "12.24 tokens/s (lowest)", "3", "3",
         "interactive use; overruled, see below",
     )  # fmt: skip
     assert raw.thresholds.rows[1][0] == "pass"
@@ -137,6 +137,22 @@ def test_a_threshold_that_failed_as_a_whole_has_no_number_of_failures(outcome: s
     threshold = {"name": "t", "outcome": outcome, "failed": 0, "failures": [], "observed": 1}
     raw = raw_section(founding.verdict(raw={"outcome": "failed", "thresholds": [threshold]}))
     assert raw.thresholds.rows[0][5] == shown
+
+
+@pytest.mark.parametrize(
+    ("that", "shown"),
+    [
+        ("generation_rate each >= 2 tokens/s", "59.80 tokens/s (lowest)"),
+        ("first_token_time each < 2 s", "59.80 tokens/s (highest)"),
+        ("generation_rate median >= 2 tokens/s", "59.80 tokens/s"),
+        ("nonsense", "59.80 tokens/s"),
+    ],
+)
+def test_an_observed_value_of_each_says_which_of_them_it_is(that: str, shown: str) -> None:
+    threshold = {"name": "t", "outcome": "fail", "that": that, "observed": 59.8, "unit": "tokens/s", "n": 10}
+    verdict = founding.verdict(raw={"outcome": "failed", "thresholds": [threshold]}, reconsidered=())
+    assert raw_section(verdict).thresholds.rows[0][3] == shown
+    assert f"observed {shown}, n 10" in render_junit(verdict)
 
 
 def test_overruled_says_nothing_where_nothing_was() -> None:

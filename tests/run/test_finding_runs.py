@@ -63,7 +63,7 @@ def test_no_such_run_names_the_newest(runs: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", " ", "a\x00b", "x" * 5000, "ü\n\x1b[2J", "../" * 2000, "*"])
 def test_a_name_that_no_run_can_have_is_refused_in_a_few_words(runs: Path, name: str) -> None:
-    with pytest.raises(UsageError, match=r"no run is called|no such folder") as told:
+    with pytest.raises(UsageError, match=r"no run is called|no such file or folder") as told:
         find(runs, name)
     assert len(str(told.value)) < 400
     assert "\x1b" not in str(told.value)

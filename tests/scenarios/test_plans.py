@@ -151,7 +151,7 @@ WRONG = {
     ),
     "negative": (MIX + "[kind.long_prose]\nprompt = -5\n", ["a number of tokens", "found -5"]),
     "infinite": (MIX + "[kind.long_prose]\nprompt = inf\n", ["a number of tokens", "found inf"]),
-    "wrong type": ("users = 'four'\n" + MIX, ["users", "Expected `int`"]),
+    "wrong type": ("users = 'four'\n" + MIX, ["users", "expected a whole number, found a text"]),
     "no users": ("users = 0\n" + MIX, ["users: expected 1 to 10000, found 0"]),
     "wrong sum": ("deck = 43\n" + MIX, ["the mix adds up to 1, and deck says 43"]),
     "no mix": ("duration = '5m'\n", ["the mix names no scenario"]),

@@ -4,12 +4,15 @@ import contextlib
 import json
 import math
 import tomllib
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soakproof.units import Bytes, Ratio, Seconds, Tokens, split, written
+from soakproof.errors import UsageError
+from soakproof.settings import build
+from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens, split, written
 
 GOOD = [
     (Seconds, "5s", 5),
@@ -105,3 +108,24 @@ def test_split() -> None:
     assert split("7") == (7, "")
     with pytest.raises(ValueError, match="expected a number with a unit, found 'x'"):
         split("x")
+
+
+@dataclass(frozen=True)
+class Shared:
+    share: Ratio = Ratio(0.5)
+    n: int | None = None
+    ranges = Ranges(share=(0, 1))
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ({"share": 3}, 'expected 0 % to 100 %, found "300 %"\n  3 without a unit is 300 %'),
+        ({"share": -0.5}, 'found "-50 %"$'),
+        ({"n": "x"}, "x.toml: n: expected a whole number or nothing, found a text"),
+        ({"n": []}, "x.toml: n: expected a whole number or nothing, found a list"),
+    ],
+)
+def test_an_option_that_is_wrong_is_told_in_words_of_our_own(table: dict[str, object], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        build(Shared, table, "x.toml")

@@ -12,7 +12,7 @@ from soakproof.errors import UsageError
 from soakproof.judge.comparing.request import MARGIN, METRICS_COMPARED, Request
 from soakproof.plain import plain
 from soakproof.tables import paragraph
-from soakproof.units import Ratio
+from soakproof.units import Ratio, per_cent_hint
 
 F = TypeVar("F", bound=Callable[..., Any])
 _BY_DEFAULT = ("generation_rate", "prompt_rate", "first_token_time", "total_time")
@@ -29,7 +29,8 @@ class _Margin(click.ParamType):  # type: ignore[type-arg]
         except ValueError as error:
             raise UsageError(f"--margin: {error}") from None
         if not 0 < found < 1:
-            raise UsageError(f"--margin: expected more than 0 and less than 100 %, found {plain(value, 40)}")
+            told = f"--margin: expected more than 0 and less than 100 %, found {plain(value, 40)}"
+            raise UsageError(told, per_cent_hint(found))
         return found
 
 
@@ -146,6 +147,8 @@ def compare(
         say(f"{title}\n")
         right = [c.head for c in one.columns if c.style == "number"]
         say(f"{table([c.head for c in one.columns], one.rows, right) if one.rows else one.empty}\n")
+        if one.note:
+            say(paragraph(one.note, width()) + "\n")
     for told in notes(made):
         say(paragraph(f"- {plain(told, 500)}", width(), "  "))
     say("\n" + paragraph(f"{made.outcome}: {plain(made.sentence, 1000)}", width()))

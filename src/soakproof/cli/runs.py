@@ -41,7 +41,9 @@ def runs(runs: Path, every: bool) -> int:
     """
     here = rundir.all_of(runs)
     if not here:
-        say(f"no runs in {runs}\n  {rundir.how_to_make_one(Path.cwd(), runs)}")
+        bare = rundir.bare_among(runs)
+        hint = f"{bare.name}: {rundir.BARE_HINT}" if bare else rundir.how_to_make_one(Path.cwd(), runs)
+        say(f"no runs in {runs}\n  {hint}")
         return EXIT_OK
     shown = here if every else here[-_SHOWN:]
     heads = ("run", "target", "lasted", "raw", "verdicts", "seal")

@@ -11,7 +11,7 @@ from soakproof.clock import seconds
 from soakproof.failures import fault_of
 from soakproof.iteration import Result
 from soakproof.metrics import METRICS
-from soakproof.plain import plain
+from soakproof.plain import clause, plain
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.reading.oddities import ODDITIES, UNKNOWN, split
 from soakproof.records import Check, Exchange, Opened
@@ -137,28 +137,27 @@ def _plan_of(record: Opened) -> str:
 
 
 def _course(exchange: Exchange) -> str:
-    """How the exchange went, in one line."""
-    took = f"{seconds(exchange.done_ns - exchange.sent_ns):.2f} s"
+    """How the exchange went, in one line. Times are from when it was due, as the metrics have them."""
+    took = f"{seconds(exchange.done_ns - exchange.due_ns):.2f} s"
     if exchange.outcome == "unknown":
         return f"unknown after {took}: {plain(exchange.reason, 200)}"
     if exchange.outcome == "fail":
         assert exchange.failure is not None, "a failed exchange has its class"
         whose = fault_of(exchange.failure)
         status = f", status {exchange.status}" if exchange.status else ""
-        return (
-            f"FAILED after {took}{status}: {exchange.failure}: {plain(exchange.reason, 300)} (whose: {whose})"
-        )
+        why = clause(exchange.reason, 300)
+        return f"FAILED after {took}{status}: {exchange.failure}: {why} (whose: {whose})"
     if exchange.failure is not None:
         status = f", status {exchange.status}" if exchange.status else ""
-        return f"refused as planned in {took}{status}: {exchange.failure}: {plain(exchange.reason, 300)}"
+        return f"refused as planned in {took}{status}: {exchange.failure}: {clause(exchange.reason, 300)}"
     how = "cancelled as planned" if exchange.cancelled_ns is not None else "ok"
     return "; ".join([f"{how} in {took}{_first_token(exchange)}", *_tokens(exchange)])
 
 
 def _first_token(exchange: Exchange) -> str:
-    if exchange.first_token_ns is None:
-        return ""
-    return f", first token after {seconds(exchange.first_token_ns - exchange.sent_ns):.2f} s"
+    """As the metric has it: from when the request was due."""
+    told = METRICS["first_token_time"].of(exchange)
+    return "" if told is None else f", first token after {told:.2f} s"
 
 
 def _tokens(exchange: Exchange) -> list[str]:

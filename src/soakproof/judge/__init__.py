@@ -13,7 +13,7 @@ from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Adjudicator, Figure, Finding, Outcome
 from soakproof.judge.telling import counted, finding, ids, upper
 from soakproof.metrics import METRICS, Metric, measure, number
-from soakproof.plain import listed, model_name, plain
+from soakproof.plain import clause, listed, model_name, plain
 from soakproof.quantities import check_outcome
 from soakproof.samples import Readings, no_readings
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
@@ -35,6 +35,7 @@ __all__ = [
     "Tokens",
     "all_said",
     "check_outcome",
+    "clause",
     "counted",
     "disguised",
     "fault_of",

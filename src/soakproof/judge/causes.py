@@ -11,13 +11,15 @@ from functools import cached_property
 from soakproof.clock import NS
 from soakproof.failures import VICTIMS
 from soakproof.judge.evidence import Evidence
-from soakproof.judge.gone import by_guard, guard_acted_ns
+from soakproof.judge.gone import by_guard, guard_acted_ns, is_front
 from soakproof.judge.incidents import FAULTS, Incident, Servers, incidents
 from soakproof.judge.series import models_loaded
 from soakproof.plain import plain
-from soakproof.records import Event, Exchange, Sample
+from soakproof.records import Event, Exchange, Failure, Sample
 
 BEFORE_S, AFTER_S = 30, 5  # a hung GPU may break a stream late; readings come after what they tell
+TOGETHER_S = 2  # within which two processes ended of one cause
+_OF_THE_FRONT = (Failure.CONNECT, Failure.RESET)  # connections to it, which a backend's end leaves standing
 _KERNEL = {
     "memory": "memory ran out",
     "GPU": "the GPU hung or faulted",
@@ -95,12 +97,14 @@ class Causes:
         """A process of the server's that had ended, of a failure that this can be the cause of."""
         if exchange.failure not in VICTIMS:
             return None
-        for event, back_ns in self._endings:
-            down = event.t_ns <= exchange.done_ns and (back_ns is None or exchange.done_ns < back_ns)
-            if down or _near(event.t_ns, exchange, before_s=AFTER_S):
-                role = plain(event.details.get("role") or "process", 40)
-                return Cause(f"when the server's {role} had ended (seen at {event.t_ns / NS:.1f} s)")
-        return None
+        ends = [event for event, back_ns in self._endings if _explains(event, back_ns, exchange)]
+        if not ends:
+            return None
+        event = ends[0]
+        if exchange.failure in _OF_THE_FRONT:
+            event = next((e for e in ends if is_front(e) and _with(e, event, exchange)), event)
+        role = plain(event.details.get("role") or "process", 40)
+        return Cause(f"when the server's {role} had ended (seen at {event.t_ns / NS:.1f} s)")
 
     @cached_property
     def _endings(self) -> list[tuple[Event, int | None]]:
@@ -119,6 +123,17 @@ class Causes:
     def _resolved(self, asked: str) -> str:
         target = self.evidence.target
         return str(target.get("model_resolved") or asked) if asked == target.get("model") else asked
+
+
+def _explains(end: Event, back_ns: int | None, exchange: Exchange) -> bool:
+    """Whether a process was down when the request failed, or ended just then."""
+    down = end.t_ns <= exchange.done_ns and (back_ns is None or exchange.done_ns < back_ns)
+    return down or _near(end.t_ns, exchange, before_s=AFTER_S)
+
+
+def _with(end: Event, first: Event, exchange: Exchange) -> bool:
+    """Whether a process had ended before the request did, or was seen to end together with the first."""
+    return end.t_ns <= exchange.done_ns or abs(end.t_ns - first.t_ns) <= TOGETHER_S * NS
 
 
 def _near(t_ns: int, exchange: Exchange, before_s: float = BEFORE_S) -> bool:

@@ -1,12 +1,14 @@
 """Which of the server's own processes ended for good while the watch looked, and for whom. Pure; no I/O."""
 
+from collections.abc import Iterable
+
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import models_loaded
 from soakproof.plain import plain
-from soakproof.records import Event
+from soakproof.records import Event, Party
 
-BACKEND = "backend"
-ROLES = ("front", BACKEND)  # processes of further models (`backend-2`) come and go as the front sees fit
+FRONT, BACKEND = "front", "backend"
+ROLES = (FRONT, BACKEND)  # processes of further models (`backend-2`) come and go as the front sees fit
 
 
 def ended_for_good(evidence: Evidence) -> list[Event]:
@@ -33,6 +35,16 @@ def guard_acted_ns(evidence: Evidence) -> int | None:
     if not any(event.what == "guard_action" for event in evidence.events):
         return None
     return min((event.t_ns for event in evidence.events if event.what == "guard_trip"), default=None)
+
+
+def whose_end(ends: Iterable[Event]) -> Party:
+    """Whose fault it is that these ended, or came anew: the front, if it did, takes its backend with it."""
+    return "front" if any(is_front(event) for event in ends) else "backend"
+
+
+def is_front(event: Event) -> bool:
+    """Whether what happened was to the front, or to a process below it."""
+    return str(event.details.get("role")).partition("'")[0] == FRONT
 
 
 def _followed(evidence: Evidence, end: Event) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
-from soakproof.plain import plain
+from soakproof.plain import clause
 from soakproof.records import KernelEvent
 
 Family = Literal["memory", "GPU", "hardware", "host"]
@@ -96,9 +96,9 @@ class Incident:
         classes = Counter(line.fault_class or "unnamed" for line in self.lines if line.severity)
         named = ", ".join(f"{n} x {name}" for name, n in classes.most_common())
         first = next(line for line in self.lines if line.severity)
-        kill = f"; {plain(self.killed.message, 200)}" if self.killed and self.killed is not first else ""
+        kill = f"; {clause(self.killed.message, 200)}" if self.killed and self.killed is not first else ""
         return (
-            f"{named}, {self.span[0]:.1f} to {self.span[1]:.1f} s; first: {plain(first.message, 200)}{kill}"
+            f"{named}, {self.span[0]:.1f} to {self.span[1]:.1f} s; first: {clause(first.message, 200)}{kill}"
         )
 
 

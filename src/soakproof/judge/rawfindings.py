@@ -7,7 +7,8 @@ from soakproof.endings import GUARD, UNGUARDED
 from soakproof.judge.finding import Figure, Finding, Outcome, Reconsidered
 from soakproof.judge.telling import counted, ids
 from soakproof.metrics import number
-from soakproof.plain import listed, plain
+from soakproof.plain import clause, listed, plain
+from soakproof.thresholds import extreme
 
 RAW = "raw"
 _RECONSIDERED = {
@@ -150,6 +151,7 @@ def _threshold(told: Mapping[str, Any], entry: Reconsidered | None) -> Finding:
                 value=number(told.get("observed")),
                 unit=str(told.get("unit") or ""),
                 n=None if n is None else int(n),
+                note=extreme(that),
             ),
         ),
         limit=that,
@@ -161,7 +163,7 @@ def _threshold(told: Mapping[str, Any], entry: Reconsidered | None) -> Finding:
 
 def _told(told: Mapping[str, Any], entry: Reconsidered | None) -> str:
     outcome, failed = outcome_of(told), failed_of(told)
-    reason = plain(told.get("reason") or "")
+    reason = clause(told.get("reason") or "")
     if outcome is Outcome.PASS:
         return f"It was kept{_seen(told)}."
     if outcome is Outcome.INCONCLUSIVE:
@@ -179,7 +181,9 @@ def _seen(told: Mapping[str, Any]) -> str:
     if observed is None:
         return ""
     value = f"{observed:,.4g} {plain(told.get('unit') or '', 30)}".rstrip()
-    return f": {value} observed{'' if n is None else f', n {n:,.0f}'}"
+    which = extreme(str(told.get("that")))
+    of = f", the {which}" if which else ""
+    return f": {value} observed{of}{'' if n is None else f', n {n:,.0f}'}"
 
 
 def _outcome(outcome: Outcome, answer: str, *, critical: bool = True, fault: str = "") -> Finding:
@@ -198,4 +202,4 @@ def _outcome(outcome: Outcome, answer: str, *, critical: bool = True, fault: str
 
 def _reason(raw: Mapping[str, Any]) -> str:
     reason = _mapping(raw.get("ended")).get("reason")
-    return f": {plain(reason)}" if reason else ""
+    return f": {clause(reason)}" if reason else ""

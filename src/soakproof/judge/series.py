@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
-from soakproof.plain import plain
+from soakproof.plain import clause
 from soakproof.records import Sample
 from soakproof.samples import Readings
 
@@ -124,7 +124,7 @@ def silence(told: Readings) -> str:
     if told.has_value.all():
         return ""
     silent = told.without_value()[0]
-    return f"{silent.state}: {plain(silent.reason, 200)}" if silent.reason else silent.state
+    return f"{silent.state}: {clause(silent.reason, 200)}" if silent.reason else silent.state
 
 
 def near(times: Sequence[float], at: float, within: float = NEAR_S) -> bool:

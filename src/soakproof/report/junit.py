@@ -14,8 +14,7 @@ from xml.etree import ElementTree
 from soakproof.judge.finding import Finding, Outcome, Verdict
 from soakproof.judge.rawfindings import failed_beside, outcome_of, thresholds
 from soakproof.plain import commandless
-from soakproof.report.quantity import quantity
-from soakproof.report.raw import raw_section
+from soakproof.report.raw import observed, raw_section
 from soakproof.report.verdicts import figure_row, groups, is_plain, meta, sentence
 from soakproof.report.visible import line
 
@@ -70,8 +69,7 @@ def _raw_suites(verdict: Verdict) -> Iterator[tuple[str, list[_RawCase]]]:
 
 def _raw_case(threshold: Mapping[str, Any], overruled: Mapping[str, str]) -> _RawCase:
     name = str(threshold.get("name"))
-    observed = quantity(threshold.get("observed"), str(threshold.get("unit") or ""))
-    told = f"{threshold.get('that')}: observed {observed}, n {threshold.get('n')}"
+    told = f"{threshold.get('that')}: observed {observed(threshold)}, n {threshold.get('n')}"
     reason = str(threshold.get("reason") or "")
     return name, outcome_of(threshold), f"{told}; {reason}" if reason else told, overruled.get(name, "")
 

@@ -23,11 +23,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of texts under columns; ``empty`` says why there are none."""
+    """Rows of texts under columns; ``empty`` says why there are none, ``note`` how they are to be read."""
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     empty: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from soakproof.judge.telling import counted
 from soakproof.quantities import KNOWN
 from soakproof.report.page import Column, Raw, RawFailures, Table
 from soakproof.report.quantity import quantity
+from soakproof.thresholds import extreme
 
 _SHOWN = 20
 _WORDS = {
@@ -55,11 +56,18 @@ def _row(threshold: Mapping[str, Any], entry: Reconsidered | None) -> tuple[str,
         str(threshold.get("outcome", "unknown")),
         str(threshold.get("name", "")),
         str(threshold.get("that", "")),
-        quantity(threshold.get("observed"), str(threshold.get("unit") or "")),
+        observed(threshold),
         "unknown" if n is None else f"{n:,}",
         _failed(threshold),
         _beside(threshold, entry),
     )
+
+
+def observed(threshold: Mapping[str, Any]) -> str:
+    """The value that a threshold was judged by, and of an `each` which of them that is."""
+    value = threshold.get("observed")
+    which = extreme(str(threshold.get("that"))) if value is not None else ""
+    return f"{quantity(value, str(threshold.get('unit') or ''))}{f' ({which})' if which else ''}"
 
 
 def _failed(threshold: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@
 A SEAL is a text of `sha256  size  path` lines, in the order of the paths, under a header line.
 """
 
+from soakproof.run.bare import BARE_HINT, bare_among
 from soakproof.run.baselines import (
     Baseline,
     add_baseline,
@@ -55,6 +56,7 @@ from soakproof.run.verdicts import (
 from soakproof.run.writing import NodeWriter, Run
 
 __all__ = [
+    "BARE_HINT",
     "EVIDENCE",
     "GUARDS",
     "RAW",
@@ -74,6 +76,7 @@ __all__ = [
     "VerdictFolder",
     "add_baseline",
     "all_of",
+    "bare_among",
     "baselines",
     "being_written",
     "broken_baselines",

@@ -13,6 +13,7 @@ from soakproof.errors import UsageError
 from soakproof.formats import UPDATE, newer
 from soakproof.plain import plain
 from soakproof.records import FILES, Record, Sample, decode, decode_lines
+from soakproof.run.bare import bare_among, refuse_bare
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
 from soakproof.run.shapes import shaped_raw, shaped_run
@@ -20,6 +21,7 @@ from soakproof.run.shapes import shaped_raw, shaped_run
 if TYPE_CHECKING:
     from soakproof.samples import Readings
 
+_ARCHIVES = (".tar", ".tgz", ".gz", ".zst", ".xz", ".bz2", ".zip")  # ends of names that are files
 _AT_ONCE = 4 << 20  # bytes of lines that are decoded together
 
 
@@ -117,6 +119,7 @@ def read_run(run: Path) -> dict[str, Any]:
     listing = f"`soakproof runs{runs_option(run.parent)}` lists the runs that are there"
     if not run.is_dir():
         raise UsageError(f"{run} is not a directory", listing)
+    refuse_bare(run)
     if not is_run(run):
         raise UsageError(f"{run} is not a run: it has no {RUN}", listing)
     if not is_own(run / RUN):
@@ -220,14 +223,19 @@ def find(runs: Path, name: str) -> Path:
     """The run of a path, an id, a unique part of one, or ``latest``."""
     if name and _is_folder(name):
         return Path(name)
-    if any(mark in name for mark in "/\\"):
-        raise UsageError(f"no such folder: {plain(name, 300)}", "RUN is a name, a part of it, or a folder")
     here = all_of(runs)
+    matches = [p for p in here if p.name == name] or [p for p in here if name and name in p.name]
+    if not matches and (any(mark in name for mark in "/\\") or name.lower().endswith(_ARCHIVES)):
+        told = f"no such file or folder: {plain(name, 200)}"
+        raise UsageError(
+            told, "RUN is a name, a part of it, or a folder; `soakproof verify` takes files as well"
+        )
+    if not matches and not (here and name == "latest") and (bare := bare_among(runs, name)):
+        refuse_bare(bare)
     if not here:
         raise UsageError(f"no runs in {runs}", how_to_make_one(Path.cwd(), runs))
     if name == "latest":
         return here[-1]
-    matches = [p for p in here if p.name == name] or [p for p in here if name and name in p.name]
     if len(matches) == 1:
         return matches[0]
     listed = ", ".join(p.name for p in (matches or here)[-5:])

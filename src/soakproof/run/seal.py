@@ -16,6 +16,8 @@ from soakproof.run.files import digest, write_atomic
 SEAL = "SEAL"
 TORN = ".torn"  # behind the name of a file: its last line, without an end, as a recovery moved it aside
 RUN, RAW, EVIDENCE = "run.json", "raw.json", "evidence"
+MANIFEST = "BUNDLE.json"  # of a bundle
+KEPT = "kept"  # the folder of a bundle without text, so that nobody takes it for the run
 RECOVERED, HOST_LOST = "recovered", "recovered after a restart of the host"  # notes in a seal's header
 _HEADER = f"soakproof seal {FORMAT}"
 _OF_A_SEAL = re.compile(r"soakproof seal (\d{1,9})(?: (.*))?")

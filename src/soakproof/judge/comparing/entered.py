@@ -12,7 +12,7 @@ from soakproof.judge.comparing.arms import Arm, Change, Measurement, Summary
 from soakproof.judge.comparing.tables import ArmTable, ChangeTable, RepeatTable, SummaryTable
 from soakproof.judge.identity import FIELDS
 from soakproof.plain import plain
-from soakproof.units import Ratio
+from soakproof.units import Ratio, per_cent_hint
 
 
 def entered_arm(
@@ -59,7 +59,8 @@ def _refuse_drafts(one: RepeatTable, where: str) -> None:
     if one.draft_n_accepted is not None and one.draft_n_accepted > (one.draft_n or 0):
         raise UsageError(f"{where}: more drafts were accepted than made", "draft_n has those that were made")
     if one.acceptance is not None and not 0 <= one.acceptance <= 1:
-        raise UsageError(f"{where}: acceptance: expected 0 to 100 %, found {one.acceptance:.4g}")
+        told = f"{where}: acceptance: expected 0 to 100 %, found {one.acceptance:.4g}"
+        raise UsageError(told, per_cent_hint(one.acceptance))
 
 
 def _measurement(one: RepeatTable, name: str, values: Mapping[str, float]) -> Measurement:

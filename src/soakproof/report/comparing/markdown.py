@@ -31,4 +31,6 @@ def _table(table: Table) -> str:
     sides = ["right" if column.style == "number" else "left" for column in table.columns]
     rows = [[markdown(cell) for cell in row] for row in table.rows]
     heads = [column.head for column in table.columns]
-    return tabulate(rows, heads, tablefmt="pipe", colalign=sides, disable_numparse=True)
+    return tabulate(rows, heads, tablefmt="pipe", colalign=sides, disable_numparse=True) + (
+        f"\n\n{markdown(table.note)}" if table.note else ""
+    )

@@ -19,6 +19,8 @@ from soakproof.report.visible import line
 _UNTOLD = "not told"
 _WIDE = 24  # characters of an arm's name at the head of a column
 _TOLD = 3  # rows that a reason names
+_OF_PAIRS = "change: the middle of the ratios of all pairs of values, not the ratio of the two medians"
+_CLOSE = 5e-5  # half of the last digit that is shown of a change
 
 
 def tables(comparison: Comparison) -> Iterator[tuple[str, Table]]:
@@ -94,7 +96,8 @@ def _compared(comparison: Comparison) -> Iterator[tuple[str, Table]]:
     for workload, prompts in dict.fromkeys((row.workload, row.prompts) for row in comparison.rows):
         there = [row for row in comparison.rows if (row.workload, row.prompts) == (workload, prompts)]
         of = "" if prompts == UNTOLD else f", {prompts} prompts"
-        yield f"{line(workload, 80)}{of}", Table(columns, tuple(map(_row, there)))
+        note = _OF_PAIRS if any(_is_of_pairs(row) for row in there) else ""
+        yield f"{line(workload, 80)}{of}", Table(columns, tuple(map(_row, there)), note=note)
 
 
 def _row(row: Row) -> tuple[str, ...]:
@@ -122,6 +125,14 @@ def _between(change: Interval | None) -> str:
     if change is None or change.low == change.high or not math.isfinite(change.high):
         return ""
     return f"{change.low * 100:+.1f} to {change.high * 100:+.1f} %"
+
+
+def _is_of_pairs(row: Row) -> bool:
+    """Whether a change does not follow from the medians that stand beside it."""
+    (was, now), change = row.judged.medians, row.judged.change
+    if not was or now is None or change is None:
+        return False
+    return abs(change.estimate - (now / was - 1)) > _CLOSE
 
 
 def _percent(share: float) -> str:

@@ -2,8 +2,9 @@
 
 from soakproof.run.bundle.archive import NoArchiveError
 from soakproof.run.bundle.checking import BundleState, check_bundle
-from soakproof.run.bundle.manifest import MANIFEST, Manifest, Part
+from soakproof.run.bundle.manifest import Manifest, Part
 from soakproof.run.bundle.writing import Written, write_bundle
+from soakproof.run.seal import MANIFEST
 
 __all__ = [
     "MANIFEST",

@@ -11,7 +11,6 @@ from soakproof.run.bundle.archive import BrokenArchiveError, Member, NoArchiveEr
 from soakproof.run.bundle.contents import Content
 from soakproof.run.bundle.manifest import (
     LARGEST,
-    MANIFEST,
     Manifest,
     Sum,
     Treatment,
@@ -21,7 +20,7 @@ from soakproof.run.bundle.manifest import (
 from soakproof.run.bundle.seals import Seals
 from soakproof.run.bundle.streams import Reading
 from soakproof.run.seal import LARGEST as LARGEST_SEAL
-from soakproof.run.seal import SEAL
+from soakproof.run.seal import MANIFEST, SEAL
 
 _SEALS = 32 << 20  # bytes of all seals together
 _TOLD = 100  # problems

@@ -4,7 +4,8 @@ import hashlib
 from pathlib import PurePosixPath
 
 from soakproof.run.bundle.archive import Member
-from soakproof.run.bundle.manifest import MANIFEST, Sum, Treatment
+from soakproof.run.bundle.manifest import Sum, Treatment
+from soakproof.run.seal import MANIFEST
 from soakproof.run.textless import LONGEST, is_bare_document, is_bare_line
 
 _CHANGED = "there is text in it, or it is not as it was written"

@@ -16,12 +16,10 @@ from msgspec import Meta, Struct
 from soakproof.formats import refuse_newer
 from soakproof.run.bundle.archive import header
 from soakproof.run.files import to_json
-from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL
+from soakproof.run.seal import EVIDENCE, KEPT, MANIFEST, RAW, RUN, SEAL
 from soakproof.run.verdicts import VERDICT
 
-MANIFEST = "BUNDLE.json"
 LARGEST = 16 << 20  # bytes of a manifest, or of another document, that are held at once
-_KEPT = "kept"  # the folder of a bundle without text, so that nobody takes it for the run
 _FIGURES = (".svg", ".png")
 
 
@@ -66,7 +64,7 @@ class Manifest(Struct, frozen=True, forbid_unknown_fields=True):
 
     def path(self, part: str) -> str:
         """A part's path in the archive."""
-        return f"{self.run}.without-text/{_KEPT}/{part}" if self.without_text else f"{self.run}/{part}"
+        return f"{self.run}.without-text/{KEPT}/{part}" if self.without_text else f"{self.run}/{part}"
 
 
 class Treatment(Enum):
