@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from soakproof.errors import UsageError, did_you_mean
-from soakproof.lines import told
+from soakproof.lines import FAULTS, told
 from soakproof.plain import plain
 from soakproof.scenario import Scenario
 
@@ -162,7 +162,7 @@ def _load(path: Path) -> ModuleType:
     sys.modules[name] = module  # dataclasses look their module up
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except FAULTS as error:
         del sys.modules[name]
         raise UsageError(f"{shown(path)} cannot be loaded: {told(error, str(path))}") from error
     return module

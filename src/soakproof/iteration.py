@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
 from soakproof.context import Checked, IterationContext
-from soakproof.lines import defined_at, file_of, raised_at, waits_at
+from soakproof.lines import FAULTS, defined_at, file_of, raised_at, waits_at
 from soakproof.records import Exchange, Failure, IterationEnd
 from soakproof.scenario import (
     Ask,
@@ -108,7 +108,7 @@ class Stepper:
             self._finish("stopped", reason)
         except StopIteration:
             self._finish("broken", "the scenario swallows the stop: let it pass")
-        except Exception as error:
+        except FAULTS as error:
             self._finish("broken", f"raised while it was stopped: {self._told(error)}")
         else:
             self._finish("broken", "the scenario yields while it is being stopped: let the stop pass")
@@ -121,7 +121,7 @@ class Stepper:
             self._finish("completed", "")
         except AskFailed as failed:
             self._finish("failed", str(failed))
-        except Exception as error:
+        except FAULTS as error:
             self._finish("broken", self._told(error))
         else:
             problem = self._wrong(wanted)
@@ -148,7 +148,7 @@ class Stepper:
             self._script.close()
         except RuntimeError as error:
             self._end, self._reason = "broken", f"the scenario yields in a `finally`: {error}"
-        except Exception as error:
+        except FAULTS as error:
             self._end, self._reason = "broken", f"raised while it was closed: {self._told(error)}"
 
     def result(self) -> Result:

@@ -4,7 +4,11 @@ import sys
 import traceback
 from pathlib import PurePath
 from types import GeneratorType
-from typing import Any
+from typing import Any, Final
+
+# What a file of the user's can raise: SystemExit and GeneratorExit end no run, and no judgement, either. Any
+# other BaseException, such as KeyboardInterrupt, comes from outside.
+FAULTS: Final = (Exception, SystemExit, GeneratorExit)
 
 
 def file_of(kind: type) -> str:

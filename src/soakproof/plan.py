@@ -28,7 +28,7 @@ from typing import Any
 
 from soakproof.catalog import Catalog
 from soakproof.errors import UsageError
-from soakproof.lines import file_of, told
+from soakproof.lines import FAULTS, file_of, told
 from soakproof.plain import plain
 from soakproof.scenario import Scenario
 from soakproof.settings import build, read_toml, refuse_text
@@ -382,7 +382,7 @@ def _refuse_odd(scenario: Scenario, where: str) -> None:
         raise UsageError(f'{where}: checks: expected a tuple of names, such as ("echo.exact",)')
     try:
         width = scenario.width
-    except Exception as error:
+    except FAULTS as error:
         raise UsageError(f"{where}: width: {told(error, file_of(type(scenario)))}") from error
     if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width <= MOST_USERS:
         raise UsageError(f"{where}: width: expected a whole number of slots from 1, found {plain(width, 40)}")

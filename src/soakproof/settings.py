@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from soakproof.errors import UsageError, did_you_mean
-from soakproof.lines import file_of, told
+from soakproof.lines import FAULTS, file_of, told
 from soakproof.plain import plain
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens, per_cent_hint, written
 
@@ -53,7 +53,7 @@ def build(kind: type[T], table: Mapping[str, Any], where: str) -> T:
         raise
     except (msgspec.ValidationError, ValueError) as error:
         raise UsageError(f"{where}: {plain(_plain(str(error)), 400)}") from None
-    except Exception as error:
+    except FAULTS as error:
         why = told(error, file_of(kind))
         raise UsageError(f"{where}: {kind.__name__} cannot be made: {why}") from error
 

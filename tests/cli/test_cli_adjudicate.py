@@ -190,14 +190,16 @@ def test_reconsidering_what_the_plan_does_not_have_is_told(
     assert not (a_run / "verdicts").exists()
 
 
+@pytest.mark.parametrize("error", ["KeyError('x')", "SystemExit(0)"])
 def test_an_adjudicator_that_raises_is_an_error_and_no_crash(
-    soakproof: Command, a_run: Path, policies: Path
+    soakproof: Command, a_run: Path, policies: Path, error: str
 ) -> None:
-    text = (policies / "says.py").read_text().replace("n = len", "raise KeyError('x'); n = len")
+    text = (policies / "says.py").read_text().replace("n = len", f"raise {error}; n = len")
     (policies / "says.py").write_text(text)
     said = soakproof("adjudicate", "latest", "--policy", "pass")
     assert said.code == 3
     assert "verdict: ERROR" in said.out
+    assert soakproof("try-adjudicator", "says", "latest").code == 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a file system of its own")
@@ -300,12 +302,17 @@ def test_one_adjudicator_is_asked_and_nothing_is_stored(
         (("says", "--set", "outcom=1"), "unknown key 'outcom'"),
         (("says", "--set", "outcome"), "expected OPTION=VALUE"),
         (("broken.py",), "broken.py cannot be loaded"),
+        (("ends.py",), "Ends cannot be made: SystemExit: 0 (ends.py:6)"),
     ],
 )
 def test_an_adjudicator_that_cannot_be_asked(
     soakproof: Command, here: Path, policies: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     (here / "broken.py").write_text("import nothing_of_that_name\n")
+    (here / "ends.py").write_text(
+        "from dataclasses import dataclass\nfrom soakproof.judge import Adjudicator\n"
+        "@dataclass(frozen=True)\nclass Ends(Adjudicator):\n    def __post_init__(self):\n        raise SystemExit(0)\n"
+    )
     judgeable(here / "runs", exchange("load-1"), check("long_prose.length"), iteration("long_prose"))
     said = soakproof("try-adjudicator", arguments[0], "latest", *arguments[1:])
     assert (said.code, told in said.err) == (64, True), said.err

@@ -110,6 +110,7 @@ def test_without_a_command_the_help_is_shown_once(capsys: pytest.CaptureFixture[
         (KeyboardInterrupt(), 3, "stopped by Ctrl-C"),
         (OSError(36, "File name too long", "aaa"), 3, "soakproof: aaa: File name too long"),
         (ZeroDivisionError("oh"), 3, "unexpected ZeroDivisionError: oh"),
+        (SystemExit(0), 3, "unexpected SystemExit: 0"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from soakproof.catalog import Catalog
-from soakproof.judge import Adjudicator, Evidence, Finding, Outcome
+from soakproof.judge import Adjudicator, Evidence, Figure, Finding, Outcome
 from soakproof.judge.finding import Verdict, merge
 from soakproof.judge.judging import judge, run_safely
 from soakproof.judge.rules import Policy, Reconsider, Rule
@@ -168,10 +168,52 @@ def test_an_adjudicator_that_yields_no_finding_but_something_else_is_an_error() 
     assert [f.outcome for f in found] == [Outcome.ERROR]
 
 
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"span": (float("nan"), "q")}, "span: expected two numbers of seconds, found (nan, 'q')"),
+        ({"span": (1.0,)}, "span: expected two numbers"),
+        ({"exchanges": (1, None)}, "exchanges: expected a tuple of ids, found (1, None)"),
+        ({"exchanges": "load-1"}, "exchanges: expected a tuple of ids"),
+        ({"outcome": "PASS"}, "outcome: expected an Outcome"),
+        ({"answer": None}, "answer: expected a text, found None"),
+        ({"critical": 0}, "critical: expected True or False"),
+        ({"figures": ("x",)}, "figures: expected a tuple of figures"),
+        ({"figures": (Figure(name="f", value=float("inf")),)}, "a figure's value: expected a finite number"),
+        ({"figures": (Figure(name="f", value=10**400),)}, "a figure's value: expected a finite number"),
+        ({"figures": (Figure(name="f", value=1, unit=3),)}, "a figure's unit"),  # type: ignore[arg-type]
+    ],
+)
+def test_a_finding_that_no_report_could_show_is_an_error(fields: dict[str, Any], told: str) -> None:
+    found = verdict(clean(), policy(odd=(replace(says(), **fields), says())))
+    assert found.outcome is Outcome.ERROR
+    assert told in of(found, "odd", "findings").answer
+    assert of(found, "odd", "it").outcome is Outcome.PASS  # what is a finding is kept
+    whole = replace(says(), span=(0.0, 1), exchanges=("a",), figures=(Figure(name="f", value=None, n=2),))
+    assert verdict(clean(), policy(good=whole)).outcome is Outcome.PASS
+
+
 def test_an_adjudicator_that_finds_nothing_is_inconclusive() -> None:
     found = verdict(clean(), policy(silent=Fixed()))
     assert found.outcome is Outcome.INCONCLUSIVE
     assert of(found, "silent").adjudicator == "silent"
+
+
+class Own(BaseException):
+    """No Exception, and nothing that ends a program."""
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), Own()])
+def test_an_adjudicator_that_would_end_the_program_is_an_error(error: BaseException) -> None:
+    @dataclass(frozen=True)
+    class Ends(Adjudicator):
+        def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
+            raise error
+
+    found = verdict(clean(), policy(bad=Ends(), good=says()))
+    assert found.outcome is Outcome.ERROR
+    assert f"It raised {type(error).__name__} at test_judging.py:" in of(found, "bad").answer
+    assert of(found, "good").outcome is Outcome.PASS
 
 
 def test_a_stop_is_not_swallowed() -> None:

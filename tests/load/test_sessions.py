@@ -171,22 +171,32 @@ def test_a_request_is_sent_when_it_leaves_and_due_before(tmp_path: Path) -> None
     assert first.due_ns < first.sent_ns < (first.first_token_ns or 0)
 
 
+class Own(BaseException):
+    """No Exception, and nothing that ends a program."""
+
+
 @pytest.mark.case(69)
 def test_a_fault_of_the_tester_itself_is_kept_and_no_clean_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    def ends(*_: object) -> None:
+        raise Own("oh")
+
     with serving(whole) as url, session(tmp_path, url) as running:
         running.iterate(PLAN.kinds[0])
         with monkeypatch.context() as broken:
             broken.setattr(running._rig.driver, "run", lambda *_: 1 // 0)
             with pytest.raises(ZeroDivisionError):
                 running.iterate(PLAN.kinds[0])
+            broken.setattr(running._rig.driver, "run", ends)
+            with pytest.raises(Own):
+                running.iterate(PLAN.kinds[0])
         running.iterate(PLAN.kinds[0])
     assert running.raw is not None
     assert (running.raw["exit_code"], running.exit_code) == (0, 3)
     found = read_records(running.run.path / "evidence" / "load" / "events.jsonl")
     faults = [e.details["error"] for e in found if isinstance(e, Event) and e.what == "tester_fault"]
-    assert faults == ["ZeroDivisionError: integer division or modulo by zero"]
+    assert faults == ["ZeroDivisionError: integer division or modulo by zero", "Own: oh"]
 
 
 @pytest.mark.case(69)

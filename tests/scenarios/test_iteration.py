@@ -223,11 +223,17 @@ def test_a_scenario_that_raises_while_it_is_stopped_is_broken() -> None:
     assert step.result().end == "broken"
 
 
+def end_with(error: BaseException) -> None:
+    raise error
+
+
 BROKEN: dict[str, tuple[Any, str]] = {
     "raises": (
         lambda it: 1 // 0,
         "ZeroDivisionError: integer division or modulo by zero (test_iteration.py:",
     ),
+    "ends the program": (lambda it: end_with(SystemExit(0)), "SystemExit: 0 (test_iteration.py:"),
+    "ends itself": (lambda it: end_with(GeneratorExit()), "GeneratorExit:  (test_iteration.py:"),
     "undeclared": (lambda it: it.check("c", True), "check 'c' is not declared: write it into `checks`"),
     "no reason": (lambda it: it.check("a", None), "check a is unknown without a reason"),
     "no bool": (lambda it: it.check("a", "yes"), "check a: expected True, False or None, found str"),

@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         output.complain("soakproof: stopped by Ctrl-C")
         return EXIT_ERROR
-    except Exception as error:
+    except (Exception, SystemExit, GeneratorExit) as error:  # never 0 for what was not carried out
         return _unexpected(error)
     ended = code if isinstance(code, int) else EXIT_OK
     return EXIT_ERROR if output.lost and ended == EXIT_OK else ended
@@ -121,7 +121,7 @@ def _misused(error: click.UsageError) -> int:
     return EXIT_USAGE
 
 
-def _unexpected(error: Exception) -> int:
+def _unexpected(error: BaseException) -> int:
     if os.environ.get(DEBUG):
         traceback.print_exception(error)
     elif isinstance(error, OSError) and error.strerror:  # the host's: a folder, a disk, a name

@@ -17,6 +17,7 @@ from soakproof.judge.notproven import not_proven
 from soakproof.judge.rawfindings import raw_findings
 from soakproof.judge.reconsider import entry_findings, reconsider
 from soakproof.judge.rules import Policy
+from soakproof.judge.wellformed import malformed
 from soakproof.lines import defined_at, file_of, raised_at
 from soakproof.plain import listed, plain
 
@@ -75,12 +76,18 @@ def judge(
 def run_safely(
     name: str, adjudicator: Adjudicator, evidence: Evidence, baseline: Evidence | None
 ) -> tuple[Finding, ...]:
-    """An adjudicator's findings under its name; an exception becomes one more, with its text and place."""
+    """An adjudicator's findings under its name; an exception becomes one more, with its text and place.
+
+    So does what it yields that is no finding, or one with fields that no report could show.
+    """
     found: list[Finding] = []
     try:
         for finding in adjudicator.judge(evidence, baseline):
-            found.append(replace(finding, adjudicator=name))
-    except Exception as error:
+            wrong = malformed(finding)
+            found.append(_no_finding(name, wrong) if wrong else replace(finding, adjudicator=name))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit as well: nothing that it raises is a verdict
         found.append(_raised(name, adjudicator, error))
     return tuple(found) or (
         _remark(
@@ -94,12 +101,17 @@ def run_safely(
     )
 
 
-def _raised(name: str, adjudicator: Adjudicator, error: Exception) -> Finding:
+def _raised(name: str, adjudicator: Adjudicator, error: BaseException) -> Finding:
     """An ERROR with the place: the last line in the adjudicator's own file, else where its `judge` begins."""
     kind = type(adjudicator)
     place = raised_at(error, file_of(kind)) or defined_at(kind.judge, file_of(kind))
     answer = f"It raised {type(error).__name__} at {place}: {plain(error, 500)}"
     return replace(_remark(name, "adjudicator", "Could it be judged?", Outcome.ERROR, answer), fault="ours")
+
+
+def _no_finding(name: str, wrong: str) -> Finding:
+    answer = f"It found what is no finding: {wrong}."
+    return replace(_remark(name, "findings", "Are its findings whole?", Outcome.ERROR, answer), fault="ours")
 
 
 def _weighed(finding: Finding, policy: Policy) -> Finding:

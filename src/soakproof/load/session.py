@@ -87,7 +87,9 @@ class Session:
             self._iterate(kind)
         except RecorderError:
             pass  # said and acted upon where it arose
-        except Exception as error:  # Locust logs it and goes on with the next
+        except (KeyboardInterrupt, gevent.GreenletExit):
+            raise
+        except BaseException as error:  # Locust logs it and goes on with the next
             self._fault(f"{type(error).__name__}: {error}")
             raise
         finally:
