@@ -167,6 +167,7 @@ def one(
         ("mce: [Hardware Error]: CPU 0: Machine Check: 0 Bank 4: a600000000020408", "machine_check", "fatal"),
         ("EXT4-fs (nvme0n1p2): Remounting filesystem read-only", "filesystem", "fail"),
         ("thermal thermal_zone0: acpitz: critical temperature reached", "thermal", "fatal"),
+        ("AMD-Vi: Completion-Wait loop timed out", "iommu", "fail"),
     ],
 )
 def test_hardware_that_failed_contaminates_and_convicts_nobody(
@@ -175,6 +176,15 @@ def test_hardware_that_failed_contaminates_and_convicts_nobody(
     incident = adjudicate("kernel", evidence(READ, one(message, fault_class, severity)))["incident 1"]
     assert (incident.outcome, incident.fault) == (Outcome.INCONCLUSIVE, "host")
     assert "no verdict on its software" in incident.answer
+
+
+@pytest.mark.parametrize(("lines", "outcome"), [(9, Outcome.PASS), (10, Outcome.INCONCLUSIVE)])
+def test_a_device_that_is_not_the_gpu_and_reaches_astray_convicts_nobody(
+    lines: int, outcome: Outcome
+) -> None:
+    astray = one("xhci_hcd 0000:02:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x000f]", "iommu", "warn")
+    found = adjudicate("kernel", evidence(READ, [astray] * lines))
+    assert {f.outcome for f in found.values()} == {outcome}
 
 
 def test_a_kernel_that_fails_is_part_of_what_is_tested() -> None:

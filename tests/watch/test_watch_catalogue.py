@@ -73,6 +73,12 @@ def test_what_stands_before_a_message_of_amdgpu_does_not_hide_it(head: str) -> N
         ("nvme nvme0: Disabling device after reset failure: -19", "disk", "fail"),
         ("nvme nvme0: I/O tag 12 (100c) QID 3 timeout, completion polled", "disk", "warn"),
         ("xe 0000:03:00.0: [drm] device wedged, needs recovery", "drm_wedged", "fatal"),
+        ("amdgpu 0000:c5:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0010]", "gpu_page_fault", "fail"),
+        ("ahci 0000:28:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0035]", "iommu", "warn"),
+        ("AMD-Vi: Event logged [IO_PAGE_FAULT device=c5:00.0 domain=0x0000]", "iommu", "warn"),
+        ("reboot: HARDWARE PROTECTION shutdown (Temperature too high)", "hardware_error", "fatal"),
+        ("BUG: Bad page state in process llama-server  pfn:1234", "kernel_oops", "fatal"),
+        ("BUG: Bad rss-counter state mm:00000000b583043d type:MM_ANONPAGES val:1", "kernel_bug", "warn"),
     ],
 )
 def test_the_class_and_severity_of_a_line(message: str, fault_class: str, severity: str) -> None:
@@ -117,6 +123,14 @@ def test_severity_by_code() -> None:
             ("llama-server", 77),
         ),
         ("Out of memory: Killed process 4242 (llama-server) total-vm:1kB", ("llama-server", 4242)),
+        ("Killed process 12 (lemonade (router)) total-vm:1kB, anon-rss:1kB", ("lemonade (router)", 12)),
+        ("Out of memory: Kill process 12 (a) score (b) score 934 or sacrifice child", ("a) score (b", 12)),
+        (
+            "oom_reaper: reaped process 12 (lemonade (router)), now anon-rss:0kB",
+            ("lemonade (router)", 12),
+        ),
+        ("BUG: Bad page state in process llama-server  pfn:1234", None),  # it only met the page
+        ("i915 0000:00:02.0: GPU HANG: ecode 9:1:85dffffb, in my [1] [1234]", ("my [1]", 1234)),
         (
             "llama-server invoked oom-killer: gfp_mask=0x140dca, order=0",
             None,

@@ -29,11 +29,12 @@ _HARDWARE = {
     "hardware_error",
     "gpu_ecc",
     "pcie",
+    "iommu",
     "disk",
     "filesystem",
     "thermal",
 }
-_HOST = {"hung_task", "lockup", "kernel_oops", "alloc_failed", CRASH}
+_HOST = {"hung_task", "lockup", "kernel_oops", "kernel_bug", "alloc_failed", CRASH}
 _KILLED = re.compile(r"Killed process .*?anon-rss:(\d{1,18})kB")
 
 
