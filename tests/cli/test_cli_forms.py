@@ -8,6 +8,11 @@ import pytest
 from cli_said import Command
 from jsonschema import Draft202012Validator
 
+from soakproof.catalog import Catalog
+from soakproof.judgement import judge_loaded
+from soakproof.report import write
+from soakproof.run import load
+
 SCHEMA = json.loads((files("soakproof.report") / "verdict.schema.json").read_text())
 NAMES = ["activity", "first-token", "generation", "prompt", "resources"]
 
@@ -53,6 +58,32 @@ def test_each_form_goes_where_it_is_asked_for(
     said = soakproof("report", "latest", "--format", "github")
     assert said.out.startswith("::error title=soakproof%3A FAIL::")
     assert (here / "summary").read_text().startswith("before\n# Soak of ")
+
+
+@pytest.mark.parametrize("form", [[], ["--format", "junit"]], ids=["table", "junit"])
+def test_a_verdict_on_evidence_that_was_changed_since_is_not_handed_out(
+    soakproof: Command, a_run: Path, policies: Path, form: list[str]
+) -> None:
+    soakproof("adjudicate", "latest", "--policy", "pass")
+    before = soakproof("report", "latest", *form)
+    with (a_run / "evidence/load/exchanges.jsonl").open("r+b") as file:
+        file.seek(40)
+        file.write(b"X")
+    after = soakproof("report", "latest", *form)
+    assert (before.code, after.code, after.out) == (0, 1, "")
+    assert "evidence/load/exchanges.jsonl: changed" in after.err
+    assert "untouched copy" in after.err
+
+
+def test_a_verdict_that_says_so_itself_is_handed_out(soakproof: Command, a_run: Path, policies: Path) -> None:
+    """Whoever judges with the library may judge touched evidence; its verdict says so."""
+    soakproof("adjudicate", "latest", "--policy", "pass")
+    with (a_run / "evidence/load/exchanges.jsonl").open("ab") as file:
+        file.write(b"\n")
+    verdict, evidence = judge_loaded(load(a_run), None, "pass", Catalog(policies.parent))
+    write(a_run, verdict, evidence, None)
+    said = soakproof("report", "latest", "--format", "json")
+    assert (said.code, json.loads(said.out)["outcome"]) == (0, "ERROR")
 
 
 def test_pictures_go_into_the_entry_and_under_its_seal(

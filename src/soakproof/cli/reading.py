@@ -15,6 +15,7 @@ from soakproof.run import (
     VERDICT,
     EntryState,
     Loaded,
+    SealState,
     VerdictFolder,
     being_written,
     find,
@@ -29,8 +30,10 @@ NEWER = "of a newer version"  # the same
 _TOLD = 5  # touched files that an error names
 
 
-def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
-    """The run of a name, read whole. Raises UsageError for one that is unsealed or was touched."""
+def sealed_run(runs: Path, name: str, what: str = "RUN", seal: SealState | None = None) -> Loaded:
+    """The run of a name, read whole; ``seal`` where it was verified already. Raises UsageError for one that
+    is unsealed or was touched.
+    """
     refuse_file(name, what)
     path = find(runs, name)
     try:
@@ -39,7 +42,7 @@ def sealed_run(runs: Path, name: str, what: str = "RUN") -> Loaded:
         raise UsageError(f"{what}: {error.problem}", error.hint) from error
     if not os.path.lexists(path / SEAL):
         raise unsealed(path, what)
-    loaded = load(path)
+    loaded = load(path, seal)
     refuse_guard(path, loaded.run, what)
     problems = loaded.seal.problems
     if loaded.seal.newer:

@@ -3,6 +3,7 @@
 Loads no gevent, locust, httpx or trio.
 """
 
+import os
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -14,21 +15,23 @@ import orjson
 
 from soakproof.cli.options import all_option, filled, runs_option
 from soakproof.cli.output import colour, complain, say, say_coloured, width, working
-from soakproof.cli.reading import refuse_file, refuse_guard, sealed_run
-from soakproof.errors import EXIT_OK, UsageError
+from soakproof.cli.reading import of_newer, refuse_file, refuse_guard, sealed_run, touched, unsealed
+from soakproof.errors import EXIT_FAIL, EXIT_OK, SoakproofError, UsageError
 from soakproof.formats import UPDATE, newer
-from soakproof.judge.finding import Verdict
+from soakproof.judge.finding import Outcome, Verdict
 from soakproof.plain import plain
 from soakproof.run import (
     SEAL,
     VERDICT,
     EntryState,
     Loaded,
+    SealState,
     VerdictFolder,
     find,
     read_run,
     typed,
     verdict_folders,
+    verify,
     verify_entry,
 )
 
@@ -69,7 +72,7 @@ def report(
     runs: Path,
 ) -> int:
     """Show a verdict of a run and where its reports are. Nothing is judged: the verdict stays what it is. One
-    that is not as it was written is not shown.
+    that is not as it was written is not shown, nor is one on evidence that was changed since.
 
     \b
     Examples:
@@ -85,6 +88,8 @@ def report(
     Schema; junit is red in a CI exactly when the verdict is not PASS. svg and png are the figures; without -o
     they go into the verdict's own figures/, and under its seal. github adds the report to the summary of a
     step in GitHub Actions (GITHUB_STEP_SUMMARY; printed where that is not set), and annotates the job.
+
+    Exit code 1 when the run is not as it was sealed.
     """
     from soakproof.report import rewrite, terminal_table
 
@@ -98,7 +103,10 @@ def report(
     _refuse_edited(path, entry, state, again or bool(forms))
     tell = complain if forms else say
     verdict = read_verdict(entry)
-    page = cache(partial(_page, runs, path, verdict, tell))
+    with working(f"verifying {path.name}"):
+        seal = verify(path)
+    _refuse_touched(path, seal, verdict)
+    page = cache(partial(_page, runs, path, seal, verdict, tell))
     if again:
         with working("making the reports again"):
             rewrite(entry.path, verdict, page())
@@ -143,6 +151,26 @@ def _refuse_edited(path: Path, entry: VerdictFolder, state: EntryState, again: b
         )
 
 
+class _TouchedError(SoakproofError):
+    """The evidence of a verdict is not what was judged; the exit code is that of `verify`."""
+
+    exit_code = EXIT_FAIL
+
+
+def _refuse_touched(path: Path, seal: SealState, verdict: Verdict) -> None:
+    """A verdict counts for the evidence that it was made from. One that says itself that this was changed
+    may be shown.
+    """
+    told = any("seal" in (f.adjudicator, f.subject) and f.outcome is Outcome.ERROR for f in verdict.findings)
+    if not seal.problems or told:
+        return
+    if not os.path.lexists(path / SEAL):
+        raise unsealed(path, "RUN")
+    if seal.newer:
+        raise of_newer(path, "RUN", seal.problems)
+    raise _TouchedError(str(touched(path, "RUN", seal.problems)))
+
+
 def read_verdict(entry: VerdictFolder) -> Verdict:
     """The verdict in its folder. Raises UsageError for a file that is none."""
     path = entry.path / VERDICT
@@ -164,12 +192,12 @@ def _refuse_newer(path: Path, document: object) -> None:
         raise UsageError(f"{path} was {told}", UPDATE)
 
 
-def _page(runs: Path, path: Path, verdict: Verdict, tell: Callable[[str], None]) -> "Page":
+def _page(runs: Path, path: Path, seal: SealState, verdict: Verdict, tell: Callable[[str], None]) -> "Page":
     """What the reports show, from the sealed evidence of the run and of its baseline."""
     from soakproof.judgement import baseline_of, evidence_of
     from soakproof.report import build
 
-    evidence = evidence_of(sealed_run(path.parent, str(path)))
+    evidence = evidence_of(sealed_run(path.parent, str(path), seal=seal))
     return build(verdict, evidence, baseline_of(list(_baseline(runs, path, verdict, tell))))
 
 

@@ -45,11 +45,13 @@ class Loaded:
         return (sample for part in self.readings for sample in part)
 
 
-def load(run: Path) -> Loaded:
-    """Read a run directory. Lines that are no records become problems, never an exception."""
+def load(run: Path, seal: SealState | None = None) -> Loaded:
+    """Read a run directory; ``seal`` where it was verified already. Lines that are no records become
+    problems, never an exception.
+    """
     document, odd = shaped_run(read_run(run))
     raw, odd_raw = shaped_raw(_json(run / RAW)) if is_own(run / RAW) else (None, ())
-    seal = verify(run)
+    seal = seal or verify(run)
     records: list[Record] = []
     readings: list[Readings] = []
     problems = [*odd, *odd_raw]
