@@ -16,7 +16,8 @@ import trio
 
 from soakproof.children import python
 from soakproof.errors import SoakproofError
-from soakproof.watch.guard.processes import Process, below, everything, find, send
+from soakproof.watch.guard.ownership import Ownership, new_mark
+from soakproof.watch.guard.processes import Process, everything, find, send
 from soakproof.watch.guard.residents import SHIM
 from soakproof.watch.guard.shim import GO, HEARD, READY
 
@@ -32,16 +33,19 @@ class Child:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         answers, told = os.pipe()
         waits, go = os.pipe()
+        mark = new_mark()
         # By this thread, which lasts: the death signal is sent at the end of the thread that started it.
         self._popen = subprocess.Popen(
             python(SHIM, str(told), str(waits), *command),
             pass_fds=(told, waits),
             start_new_session=True,
+            env=os.environ | mark,
         )
         os.close(told)
         os.close(waits)
         try:
             self.process = self._prove(answers)
+            self._own = Ownership(self.process, mark)
             os.write(go, GO)
         finally:
             os.close(answers)
@@ -63,10 +67,8 @@ class Child:
         return self._popen.pid
 
     def tree(self) -> list[Process]:
-        """All that the command has started and that is there, itself first; no other child of the guard."""
-        own_session = os.getsid(0)
-        found = below(os.getpid(), everything())
-        return [process for process in found if not process.is_dead and process.session != own_session]
+        """All that the command has started and that is there, itself first; nothing that it has not."""
+        return [process for process in self._own.see(list(everything())) if not process.is_dead]
 
     async def wait(self) -> int:
         """Its exit code, negative for the signal that ended it."""
@@ -77,8 +79,18 @@ class Child:
                     await trio.lowlevel.wait_readable(descriptor)
                 finally:
                     os.close(descriptor)
-                return self._popen.wait()
-        return await trio.to_thread.run_sync(self._popen.wait, abandon_on_cancel=True)
+                return self._reap()
+        await trio.to_thread.run_sync(self._wait_unreaped, abandon_on_cancel=True)
+        return self._reap()
+
+    def _wait_unreaped(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+
+    def _reap(self) -> int:
+        """Ask how it ended, and before that see what it leaves: until then its session is surely its own."""
+        self._own.see(list(everything()))
+        return self._popen.wait()
 
     def signal(self, number: int) -> bool:
         """Pass a signal on; False where it is gone, or has other rights by now."""
@@ -86,10 +98,12 @@ class Child:
             return send(self.process, number)
         return False
 
-    def reap_adopted(self) -> None:
-        """Ask how those ended whose parent left them to the guard: nobody else will."""
+    def look(self) -> None:
+        """See what is the command's by now, and ask how those ended whose parent left them to the guard."""
+        processes = list(everything())
+        self._own.see(processes)
         me, session = os.getpid(), os.getsid(0)
-        for process in everything():
+        for process in processes:
             adopted = process.parent == me and process.pid != self.pid and process.session != session
             if adopted and process.is_dead:
                 with contextlib.suppress(ChildProcessError):

@@ -66,7 +66,7 @@ class Guarded:
     async def _keep_record(self) -> None:
         while True:
             self.record.sample(self.lookout.latest())
-            self.child.reap_adopted()
+            self.child.look()
             await trio.sleep(_LOOK_S)
 
     async def _end_tree(self) -> None:
