@@ -24,7 +24,7 @@ from soakproof.judge import (
 )
 from soakproof.judge.basis import plan_duration
 from soakproof.judge.telling import length
-from soakproof.judge.watched import absence, ending, interval_s, seen_of, seen_sources
+from soakproof.judge.watched import KNOWN_SHARE, absence, ending, interval_s, seen_of, seen_sources
 
 ON_CHANGE = ("kernel_log",)  # sources that write a sample at the start and on change only
 ASIDE = (
@@ -60,7 +60,7 @@ class Coverage(Adjudicator):
     decks: int = 1
     duration: Ratio = Ratio(0.95)
     least: Seconds = Seconds(0)
-    samples: Ratio = Ratio(0.95)
+    samples: Ratio = Ratio(KNOWN_SHARE)
     required: tuple[str, ...] = ("memory", "slots", "process:backend")
     all_kinds: bool = False
     whole: bool = False

@@ -22,9 +22,10 @@ from soakproof.judge import (
     upper,
 )
 from soakproof.judge.lag import Lag, lags_s
-from soakproof.judge.series import reading, series
+from soakproof.judge.series import known, reading, series
 from soakproof.records import Exchange
 
+MEASURED = {"CPU": "cpu_percent", "event-loop lag": "loop_lag_max_ms"}
 TOUCHED = 0.1  # of an exchange's time: lags that add up to less do not change what is read from it
 
 
@@ -92,8 +93,7 @@ class Generator(Adjudicator):
         ]
         bounds = self._bounds(samples, len(late), _percent(len(touched), len(sent)))
         over = [f"{b.name} is {b.value:.4g} {b.unit}" for b in bounds if b.is_broken]
-        measured = zip(("CPU", "event-loop lag"), bounds[:2], strict=True)
-        missing = [what for what, bound in measured if bound.value is None]
+        missing = [told for what, name in MEASURED.items() if (told := _unknown(samples, what, name))]
         if over:
             answer = f"The tester itself was too slow, so nothing it timed is sure: {', '.join(over)}."
         elif missing:
@@ -186,6 +186,14 @@ def _totals(evidence: Evidence) -> Iterable[Figure]:
 
 def _values(samples: Readings, name: str) -> Sequence[float]:
     return series(samples, reading(name)).values
+
+
+def _unknown(samples: Readings, what: str, name: str) -> str:
+    """What of the tester was not measured, or too seldom to say that it was no more; empty otherwise."""
+    seen = known(samples, reading(name))
+    if not seen.n:
+        return what
+    return "" if seen.is_enough else f"{what} in {seen.of - seen.n} of {counted(seen.of, 'reading')}"
 
 
 def _most(name: str, values: Sequence[float]) -> Figure:

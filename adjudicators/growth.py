@@ -34,6 +34,8 @@ from soakproof.judge.series import (
     gtt,
     held,
     in_flight,
+    known,
+    of_load,
     one_process,
     reading,
     series,
@@ -66,6 +68,7 @@ class Trace:
     cache: float | None = None  # bytes that the prompt cache may hold; None: not known
     basis: str = ""  # which readings these are
     missing: str = ""  # why there are none
+    lack: str = ""  # in how many readings it was not known, where that is too many
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,8 @@ class Growth(Adjudicator):
             if processes > 1:
                 basis += f", of the longest-lived of {processes} processes"
             cache = _cache_limit(evidence) if "backend" in name else 0.0
-            yield Trace(name, use, cache, basis, missing="" if len(use) else _why(evidence, name))
+            missing = "" if len(use) else _why(evidence, name)
+            yield Trace(name, use, cache, basis, missing, known(samples, held).lack)
 
     def _growth(self, trace: Trace) -> Finding:
         grown = early_late(trace.series.times, trace.series.values, flat=self.least / 8)
@@ -129,11 +133,13 @@ class Growth(Adjudicator):
             )
         long = trace.series.hours * 3600 >= LEAK_FROM_S * 0.99
         outcome, answer, strength = self._leak(trace, grown) if long else self._described(trace, grown)
+        if trace.lack and outcome is Outcome.PASS:
+            outcome = Outcome.INCONCLUSIVE
         return finding(
             self,
             trace.name,
             outcome,
-            answer,
+            answer + trace.lack,
             figures=_figures(grown),
             limit=f"{size(self.leak)} an hour" if long else f"{size(self._allowed(grown))} of growth",
             limit_source="policy",
@@ -191,13 +197,17 @@ class Growth(Adjudicator):
         found = during_load(evidence, series(samples, reading(what)))
         climbed = climb(found.times, found.values, self.handles, in_flight(evidence, found.times))
         outcome, answer = _CLIMBED[climbed.answer]
+        seen = known(of_load(evidence, samples), reading(what))
+        if outcome is Outcome.PASS and not seen.is_enough:
+            outcome = Outcome.INCONCLUSIVE
+        lack = seen.lack if len(found) else ""
         told = answer.format(what=HANDLES[what], amount=climbed.amount, n=len(found))
         missing = clause(samples.reason(), 120) if not len(found) else ""
         return finding(
             self,
             f"{name} {what}",
             outcome,
-            f"{told}{f': {missing}' if missing else ''}{_for_each(evidence, climbed)}.",
+            f"{told}{f': {missing}' if missing else ''}{_for_each(evidence, climbed)}.{lack}",
             figures=tuple(
                 Figure(name=f"least {which}", value=value, n=len(found))
                 for which, value in zip(("at first", "at last"), _ends(climbed), strict=True)
@@ -232,7 +242,9 @@ def _gtt(evidence: Evidence) -> Iterable[Trace]:
     """GTT is in no process's RSS: a leak in it is seen here only."""
     for name, used in gtt(evidence).items():
         if len(used):
-            yield Trace(name, used, 0.0, counted(len(used), "reading"))
+            told = evidence.samples[name]
+            lack = known(told, reading("gtt_used_bytes")).lack
+            yield Trace(name, used, 0.0, counted(len(used), "reading"), lack=lack)
 
 
 def _spread(idle: Series, whole: Series) -> bool:

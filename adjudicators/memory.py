@@ -18,8 +18,22 @@ from soakproof.judge import (
     finding,
     no_readings,
 )
-from soakproof.judge.series import Series, during_load, gtt, gtt_left, reading, series, silence, vram
+from soakproof.judge.series import (
+    Known,
+    Series,
+    during_load,
+    gtt,
+    gtt_left,
+    known,
+    left_of_gtt,
+    of_load,
+    reading,
+    series,
+    silence,
+    vram,
+)
 from soakproof.judge.telling import size
+from soakproof.judge.watched import KNOWN_SHARE
 
 GIB = 2**30
 
@@ -30,8 +44,8 @@ class Memory(Adjudicator):
 
     ``floor`` is of the host's available memory, ``gtt_ceiling`` of a GPU's GTT, ``vram_ceiling`` of its own
     memory, ``headroom`` of the least that host and GTT had left, ``swap_growth`` of the swap in use over its
-    start; a bound of 0 reports without a limit. ``required``: what could not be read makes the run
-    inconclusive.
+    start; a bound of 0 reports without a limit. A bound is kept only where the value was known in 95 % of the
+    readings during the load. ``required``: what could not be read makes the run inconclusive.
     """
 
     required: bool = False
@@ -64,18 +78,19 @@ class Memory(Adjudicator):
         least = min(read.values)
         at = read.times[read.values.index(least)]
         shaped = _shaped(evidence)
+        seen = known(of_load(evidence, samples), reading("available_bytes"))
         if shaped:
             outcome, answer = Outcome.INCONCLUSIVE, shaped
         else:
-            outcome = Outcome.FAIL if least < self.floor else Outcome.PASS
-            answer = f"Never under {size(least)} available, at {at:.0f} s."
+            outcome = _judged(least < self.floor, seen)
+            answer = f"Never under {size(least)} available, at {at:.0f} s.{seen.lack}"
         return finding(
             self,
             "available",
             outcome,
             answer,
             figures=(_figure("least available", least, len(read), _least(baseline)),),
-            limit=_least_of(self.floor) or (_WITHIN if shaped else ""),
+            limit=_least_of(self.floor) or (_WITHIN if shaped else "") or _all_of(seen),
             limit_source="policy" if self.floor else "",
             span=(at, at),
             critical=bool(self.floor) or self.required,
@@ -88,11 +103,12 @@ class Memory(Adjudicator):
         if not len(used):
             return self._unread("swap", samples, f"at most {size(self.swap_growth)}")
         grown = max(used.values) - used.values[0]
+        seen = known(of_load(evidence, samples), reading("swap_used_bytes"))
         return finding(
             self,
             "swap",
-            Outcome.FAIL if grown > self.swap_growth else Outcome.PASS,
-            f"Swap in use grew by at most {size(grown)}, from {size(used.values[0])}.",
+            _judged(grown > self.swap_growth, seen),
+            f"Swap in use grew by at most {size(grown)}, from {size(used.values[0])}.{seen.lack}",
             figures=(_figure("swap growth", grown, len(used)),),
             limit=f"at most {size(self.swap_growth)}",
             limit_source="policy",
@@ -114,12 +130,13 @@ class Memory(Adjudicator):
             limit = min(series(samples, reading("memory_max_bytes")).values, default=None)
             within = f" within its limit of {size(limit)}" if limit else ""
             worst = Outcome.INCONCLUSIVE if samples.told("path")[0] in shared else Outcome.FAIL
+            seen = known(of_load(evidence, samples), reading("oom_kills"))
             yield finding(
                 self,
                 name,
-                worst if more > 0 else Outcome.PASS,
+                worst if more > 0 else _judged(False, seen),
                 f"{counted(int(more), 'process', 'processes')} of this control group "
-                f"{'was' if more == 1 else 'were'} killed for memory{within}.",
+                f"{'was' if more == 1 else 'were'} killed for memory{within}.{seen.lack}",
                 limit="none",
                 limit_source="policy",
                 span=(kills.times[0], kills.times[-1]),
@@ -131,7 +148,8 @@ class Memory(Adjudicator):
 
         What a pool may still take is a cap, which does not shrink when other programs take the host's memory.
         """
-        host = series(evidence.source("memory"), reading("available_bytes"))
+        memory = evidence.source("memory")
+        host = series(memory, reading("available_bytes"))
         pools = {name: min(left.values) for name, left in gtt_left(evidence).items() if len(left)}
         if not pools or not len(host):
             return
@@ -139,18 +157,22 @@ class Memory(Adjudicator):
         least = min(available, *pools.values())
         shaped = _shaped(evidence)
         told = ", ".join(f"{size(left)} of the GTT of {name}" for name, left in pools.items())
-        outcome = Outcome.FAIL if least < self.headroom else Outcome.PASS
+        looks = [known(of_load(evidence, memory), reading("available_bytes"))]
+        looks += [known(of_load(evidence, evidence.samples[name]), left_of_gtt) for name in pools]
+        seen = min(looks, key=lambda look: look.n / look.of if look.of else 1.0)
+        outcome = _judged(least < self.headroom, seen)
         yield finding(
             self,
             "headroom",
             Outcome.INCONCLUSIVE if shaped else outcome,
-            shaped or f"At the least {size(least)} were left: {size(available)} of the host, {told}.",
+            shaped
+            or f"At the least {size(least)} were left: {size(available)} of the host, {told}.{seen.lack}",
             figures=(
                 _figure("least left", least, len(host)),
                 _figure("of the host", available, len(host)),
                 *(_figure(f"of {name}", left, len(host)) for name, left in pools.items()),
             ),
-            limit=_least_of(self.headroom) or (_WITHIN if shaped else ""),
+            limit=_least_of(self.headroom) or (_WITHIN if shaped else "") or _all_of(seen),
             limit_source="policy" if self.headroom else "",
             critical=bool(self.headroom),
             fault="host" if not shaped and outcome is Outcome.FAIL else "",
@@ -162,24 +184,25 @@ class Memory(Adjudicator):
         """The most that was in use of one kind of GPU memory, on each card that tells it."""
         told = {name: used for name, used in cards.items() if len(used)}
         for name, used in told.items():
-            yield self._most(pool, name, used, ceiling)
+            looks = of_load(evidence, evidence.samples[name])
+            yield self._most(pool, name, used, ceiling, known(looks, reading(f"{pool}_used_bytes")))
         for name in sorted(cards.keys() - told.keys()) if pool == "gtt" or ceiling else ():
             yield self._unread(f"{pool}: {name}", evidence.samples[name], _most_of(ceiling), bool(ceiling))
         if ceiling and not cards:
             gpu = next((evidence.source(s) for s in ("amdgpu", "nvidia") if s in evidence.samples), _NONE)
             yield self._unread(pool, gpu, _most_of(ceiling), True)
 
-    def _most(self, pool: str, name: str, used: Series, ceiling: float) -> Finding:
+    def _most(self, pool: str, name: str, used: Series, ceiling: float, seen: Known) -> Finding:
         most = max(used.values)
         at = used.times[used.values.index(most)]
         over = bool(ceiling) and most > ceiling
         return finding(
             self,
             f"{pool}: {name}",
-            Outcome.FAIL if over else Outcome.PASS,
-            f"Never over {size(most)} of {pool.upper()}, at {at:.0f} s.",
+            _judged(over, seen),
+            f"Never over {size(most)} of {pool.upper()}, at {at:.0f} s.{seen.lack}",
             figures=(_figure(f"most {pool.upper()}", most, len(used)),),
-            limit=_most_of(ceiling),
+            limit=_most_of(ceiling) or _all_of(seen),
             limit_source="policy" if ceiling else "",
             span=(at, at),
             critical=bool(ceiling),
@@ -201,6 +224,18 @@ class Memory(Adjudicator):
 
 _WITHIN = "no more than the host has"
 _NONE = no_readings("")
+
+
+def _judged(is_broken: bool, seen: Known) -> Outcome:
+    """A bound that was seen broken is, whatever was not seen; one is kept only where the value was known."""
+    if is_broken:
+        return Outcome.FAIL
+    return Outcome.PASS if seen.is_enough else Outcome.INCONCLUSIVE
+
+
+def _all_of(seen: Known) -> str:
+    """What is asked for where nothing is bounded; empty where it is there."""
+    return "" if seen.is_enough else f"known in {KNOWN_SHARE:.0%} of the readings"
 
 
 def _least_of(floor: float) -> str:

@@ -28,6 +28,7 @@ from soakproof.judge.causes import Causes
 from soakproof.judge.evidence import load_span
 from soakproof.judge.gone import BACKEND, by_guard, ended_for_good, took_its_place, whose_end
 from soakproof.judge.placement import Placement
+from soakproof.judge.series import Known, known, reading
 from soakproof.judge.slotwork import (
     Outlived,
     after_load,
@@ -40,6 +41,7 @@ from soakproof.judge.slotwork import (
 )
 from soakproof.judge.staleness import health_is_stale, stale_slots
 from soakproof.judge.unwell import SOURCES, unwell
+from soakproof.judge.watched import KNOWN_SHARE
 from soakproof.records import Event, Exchange, Sample
 
 KNOWN = {
@@ -87,6 +89,9 @@ class Slots(Adjudicator):
         if stale := stale_slots(evidence, samples):
             yield self._stale(stale, samples)
             return
+        looks = known(evidence.source("slots").with_value(), reading("busy"))
+        if not looks.is_enough:
+            yield self._seldom(looks)
         busy = [s for s in samples if s.values.get("busy")]
         untold = [s for s in busy if None in seeds_of(s)]
         if untold:
@@ -101,7 +106,7 @@ class Slots(Adjudicator):
 
     def _restarted(self, evidence: Evidence) -> Finding:
         restarts = [e for e in evidence.events if e.what == "restart" and not by_guard(evidence, e)]
-        seen = restarts or any(name.startswith("process:") for name in evidence.samples)
+        seen = restarts or evidence.saw("process")
         count = f"{counted(len(restarts), 'restart')} seen{_load_rate(evidence, len(restarts))}"
         told = f"{count}: {listed([_restart(e) for e in restarts], 5, '; ')}." if restarts else f"{count}."
         if not seen:
@@ -212,7 +217,8 @@ class Slots(Adjudicator):
         )
 
     def _unseen(self, evidence: Evidence) -> Finding:
-        reason = evidence.source("slots").reason()
+        told = evidence.source("slots")
+        reason = told.reason() or ("no reading tells how many are busy" if told.has_value.any() else "")
         why = f": {clause(reason, 200)}" if reason else ""
         return finding(
             self,
@@ -221,6 +227,18 @@ class Slots(Adjudicator):
             f"No slot was seen during the run{why}: whether any outlived its work is unknown.",
             limit=f"{self.within:g} s",
             limit_source="policy",
+            critical=self.required,
+        )
+
+    def _seldom(self, looks: Known) -> Finding:
+        return finding(
+            self,
+            "busy",
+            Outcome.INCONCLUSIVE,
+            f"How many slots were busy was not known in {looks.of - looks.n} of "
+            f"{counted(looks.of, 'reading')}: what outlived its work then was not seen.",
+            figures=(Figure(name="known", value=looks.n, n=looks.of),),
+            limit=f"{KNOWN_SHARE:.0%} of the readings",
             critical=self.required,
         )
 

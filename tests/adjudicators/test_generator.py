@@ -110,6 +110,20 @@ def test_requests_that_one_pause_held_back_were_late_once(apart, outcome) -> Non
     assert adjudicate("generator", evidence(held, rest, load_samples()))["schedule"].outcome is outcome
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("cpu_percent", "Not known: CPU in 90 of"), ("loop_lag_max_ms", "Not known: event-loop lag in 90 of")],
+)
+def test_what_was_mostly_not_measured_was_not_within_its_bound(name, told) -> None:
+    def judged(known):
+        holes = load_samples(**{name: lambda t: 3.0 if t < known else None})
+        return adjudicate("generator", evidence(exchange(), holes))["load"]
+
+    assert judged(96).outcome is Outcome.PASS
+    assert judged(10).outcome is Outcome.INCONCLUSIVE
+    assert judged(10).answer.startswith(told)
+
+
 def test_a_limit_may_be_set_with_its_unit() -> None:
     run = evidence(requests_with_delays(6, 100), load_samples())
     assert adjudicate("generator", run, slip="3s")["schedule"].outcome is Outcome.PASS

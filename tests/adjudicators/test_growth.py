@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from soakproof.clock import NS
 from soakproof.judge import Finding, Outcome
@@ -214,6 +215,22 @@ def test_handles_are_followed_within_one_process() -> None:
     assert adjudicate("growth", run)["process:front fds"].outcome is Outcome.PASS
     before = evidence(handles(lambda t: 20 + 10 * max(0, t - 300)), run={"load_ended_ns": 300 * NS})
     assert adjudicate("growth", before)["process:front fds"].outcome is Outcome.PASS
+
+
+def test_values_that_were_mostly_not_read_prove_no_standstill() -> None:
+    level = [*handles(lambda t: 20), *trace("amdgpu:card0", 600, every=1, gtt_used_bytes=100 * MIB)]
+
+    def judged(holes: int) -> dict[str, Finding]:
+        """Of each minute so many seconds are without values."""
+        dark = [structs.replace(s, values={"pid": 7}) for s in level]
+        part = [d if s.t_ns % (60 * NS) < holes * NS else s for s, d in zip(level, dark, strict=True)]
+        return adjudicate("growth", evidence(part, duration=600))
+
+    assert {f.outcome for f in judged(2).values()} == {Outcome.PASS}
+    found = judged(54)
+    assert set(found) == {"process:front", "process:front fds", "process:front threads", "amdgpu:card0"}
+    assert {f.outcome for f in found.values()} == {Outcome.INCONCLUSIVE}
+    assert all(f.critical and " It was not known in " in f.answer for f in found.values()), found
 
 
 def test_open_files_of_another_users_process_are_told_and_decide_nothing() -> None:

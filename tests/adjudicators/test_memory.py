@@ -141,3 +141,47 @@ def test_the_hosts_own_figures_are_judged_and_never_summed_with_the_gpus() -> No
     assert {f.outcome for f in found.values()} == {Outcome.PASS}
     assert found["available"].figures[0].value == 20.027
     assert adjudicate("memory", run, floor="21 GiB")["available"].outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("subject", "source", "value", "limit"),
+    [
+        ("available", "memory", "available_bytes", {"floor": "18 GiB"}),
+        ("swap", "memory", "swap_used_bytes", {"swap_growth": "1 GiB"}),
+        ("gtt: amdgpu:card0", "amdgpu:card0", "gtt_used_bytes", {"gtt_ceiling": "70 GiB"}),
+        ("vram: amdgpu:card0", "amdgpu:card0", "vram_used_bytes", {"vram_ceiling": "4 GiB"}),
+        ("headroom", "amdgpu:card0", "gtt_used_bytes", {"headroom": "1 GiB"}),
+        ("headroom", "memory", "available_bytes", {"headroom": "1 GiB"}),
+        ("cgroup:backend", "cgroup:backend", "oom_kills", {}),
+    ],
+)
+def test_a_bound_is_kept_only_where_the_value_was_known(
+    subject: str, source: str, value: str, limit: dict[str, str]
+) -> None:
+    card = {"gtt_used_bytes": 40 * GIB, "gtt_total_bytes": 96 * GIB, "vram_used_bytes": GIB}
+    whole = {
+        "memory": host(),
+        "amdgpu:card0": trace("amdgpu:card0", 60, **card),
+        "cgroup:backend": trace("cgroup:backend", 60, path="/a", oom_kills=3, memory_max_bytes=None),
+    }
+
+    def judged(first_unknown: int):
+        holes = [
+            structs.replace(s, values={**s.values, value: None}) if n >= first_unknown else s
+            for n, s in enumerate(whole[source])
+        ]
+        return adjudicate("memory", evidence(*{**whole, source: holes}.values()), **limit)[subject]
+
+    assert judged(60).outcome is judged(57).outcome is Outcome.PASS
+    assert "not known" not in judged(57).answer
+    found = judged(6)
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, True)
+    assert found.answer.endswith(" It was not known in 54 of 60 readings.")
+
+
+def test_a_breach_that_was_seen_fails_though_most_was_not_known() -> None:
+    dips = host(available_bytes=lambda t: 17 * GIB if t == 3 else None if t > 5 else 60 * GIB)
+    found = adjudicate("memory", evidence(dips), floor="18 GiB")["available"]
+    assert found.outcome is Outcome.FAIL
+    unlimited = adjudicate("memory", evidence(dips))["available"]
+    assert (unlimited.outcome, unlimited.critical) == (Outcome.INCONCLUSIVE, False)

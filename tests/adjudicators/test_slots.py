@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from soakproof.clock import nanoseconds
 from soakproof.judge import Outcome
@@ -296,6 +297,29 @@ def test_unseen_slots_and_processes_are_inconclusive() -> None:
     assert "disabled" in strict["slots"].answer
     lenient = adjudicate("slots", evidence(cancelled(), denied), required=False)
     assert not any(f.critical for f in lenient.values())
+
+
+def test_readings_that_do_not_tell_whether_a_slot_is_busy_saw_none() -> None:
+    whole = [*busy_until(3.1), slots(62.5)]
+
+    def judged(told: int, **values: Any) -> Any:
+        dark = [structs.replace(s, values={"total": 2, **values}) for s in whole[told:]]
+        return adjudicate("slots", evidence(cancelled(), whole[:told], dark, SERVER, FREE))
+
+    for dark in (judged(0), judged(0, busy=None)):
+        assert (dark["slots"].outcome, dark["slots"].critical) == (Outcome.INCONCLUSIVE, True)
+        assert "no reading tells how many are busy" in dark["slots"].answer
+        assert "released" not in dark
+    seldom = judged(6)["busy"]
+    assert (seldom.outcome, seldom.critical) == (Outcome.INCONCLUSIVE, True)
+    assert "not known in 20 of 26 readings" in seldom.answer
+    assert "busy" not in judged(25)
+
+
+def test_processes_that_could_not_be_read_were_not_seen() -> None:
+    denied = sample("process:backend", 1.0, state="denied", reason="watch as root")
+    found = adjudicate("slots", evidence(cancelled(), busy_until(3.1), denied, FREE))["restarted"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, True)
 
 
 def test_slots_that_work_for_requests_without_a_seed_say_so() -> None:

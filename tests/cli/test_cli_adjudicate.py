@@ -311,7 +311,8 @@ def test_an_adjudicator_that_cannot_be_asked(
     (here / "broken.py").write_text("import nothing_of_that_name\n")
     (here / "ends.py").write_text(
         "from dataclasses import dataclass\nfrom soakproof.judge import Adjudicator\n"
-        "@dataclass(frozen=True)\nclass Ends(Adjudicator):\n    def __post_init__(self):\n        raise SystemExit(0)\n"
+        "@dataclass(frozen=True)\nclass Ends(Adjudicator):\n"
+        "    def __post_init__(self):\n        raise SystemExit(0)\n"
     )
     judgeable(here / "runs", exchange("load-1"), check("long_prose.length"), iteration("long_prose"))
     said = soakproof("try-adjudicator", arguments[0], "latest", *arguments[1:])

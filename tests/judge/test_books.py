@@ -148,3 +148,45 @@ def without(name: str, value: str) -> list[Record]:
 )
 def test_what_disagrees_is_told_with_its_place(records: list[Record], what: str) -> None:
     assert any(what in line for line in told(run(records)))
+
+
+def of_processes(*pids: int, role: str = "backend", **created: float) -> list[Any]:
+    """A second of each of these processes in one role, each with its own start time unless it is given."""
+    return [
+        sample(f"process:{role}", at, pid=pid, created=created.get(f"p{at}", 100.0 * pid))
+        for at, pid in enumerate(pids, 1)
+    ]
+
+
+def restart(at: float, pid: int, role: str = "backend", created: float | None = None) -> Any:
+    return event("restart", at, role=role, was_pid=1, is_pid=pid, is_created=created or 100.0 * pid)
+
+
+NO_EVENT = "of a process of the server's that no event tells, first process:backend at"
+
+
+def test_a_process_that_changes_in_its_samples_has_an_event() -> None:
+    assert told(evidence(of_processes(7, 7, 7))) == []
+    assert told(evidence(of_processes(7, 7, 8), restart(3.0, 8))) == []
+    lost = told(evidence(of_processes(7, 7, 8, 8)))
+    assert lost == [f"watch: 1 change {NO_EVENT} 3.0 s"]
+    back = told(evidence(of_processes(7, 8, 7), restart(2.0, 8)))
+    assert back == [f"watch: 1 change {NO_EVENT} 3.0 s"]
+    other_role = told(evidence(of_processes(7, 8), restart(2.0, 8, "front")))
+    assert other_role == [f"watch: 1 change {NO_EVENT} 2.0 s"]
+
+
+def test_a_pid_that_was_used_again_has_another_start_time() -> None:
+    assert told(evidence(of_processes(7, 7, p2=701.5))) == []  # the host's clock was set
+    assert told(evidence(of_processes(7, 7, p2=730.0), restart(2.0, 7, created=730.0))) == []
+    for said in ([], [restart(2.0, 7, created=700.0)]):
+        assert told(evidence(of_processes(7, 7, p2=730.0), said)) == [f"watch: 1 change {NO_EVENT} 2.0 s"]
+
+
+def test_each_backend_has_processes_of_its_own() -> None:
+    """One that is loaded later, gone for a while, or whose start time is not known, is no other."""
+    gone = sample("process:backend", 2, state="error", pid=8, reason="process 8 is gone")
+    untold = [sample("process:front", at, pid=5, created=made) for at, made in ((1, None), (3, 3.0))]
+    later = of_processes(7, 7, 9, 9, role="backend-2")[2:]
+    records = [*of_processes(7, 7, 7)[::2], gone, *untold, *later]
+    assert told(evidence(sorted(records, key=lambda s: s.t_ns))) == []

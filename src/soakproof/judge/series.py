@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
+from soakproof.judge.telling import counted
+from soakproof.judge.watched import KNOWN_SHARE, wanted
 from soakproof.plain import clause
 from soakproof.records import Sample
 from soakproof.samples import Readings
@@ -44,6 +46,35 @@ def series(told: Readings, numbers: Numbers) -> Series:
 def reading(name: str) -> Numbers:
     """One value of each reading by its name."""
     return lambda told: told.numbers(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """In how many readings a value was known, and of how many."""
+
+    n: int
+    of: int
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether a bound on the value can be said to have been kept: what was not read may lie beyond it."""
+        return self.n >= wanted(self.of, KNOWN_SHARE)
+
+    @property
+    def lack(self) -> str:
+        """How often it was not known, as a sentence after another one; empty where it was known enough."""
+        missing = self.of - self.n
+        return "" if self.is_enough else f" It was not known in {missing} of {counted(self.of, 'reading')}."
+
+
+def known(told: Readings, numbers: Numbers) -> Known:
+    """How often something of these readings was known."""
+    return Known(int((~np.isnan(numbers(told))).sum()), len(told))
+
+
+def of_load(evidence: Evidence, told: Readings) -> Readings:
+    """The readings that were complete while the load ran."""
+    return told.during(*load_span(evidence))
 
 
 def held(told: Readings) -> Floats:
@@ -104,7 +135,12 @@ def vram(evidence: Evidence) -> dict[str, Series]:
 
 def gtt_left(evidence: Evidence) -> dict[str, Series]:
     """GTT that each GPU may still take, in bytes, by the name of its source."""
-    return _of_cards(evidence, lambda told: told.numbers("gtt_total_bytes") - told.numbers("gtt_used_bytes"))
+    return _of_cards(evidence, left_of_gtt)
+
+
+def left_of_gtt(told: Readings) -> Floats:
+    """GTT that a GPU may still take, in bytes, of each of its readings."""
+    return told.numbers("gtt_total_bytes") - told.numbers("gtt_used_bytes")
 
 
 def _of_cards(

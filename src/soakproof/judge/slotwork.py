@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+import numpy as np
+
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
 from soakproof.judge.telling import counted
@@ -65,8 +67,9 @@ def _progress(first: int | None, last: int | None, what: str, done: str) -> str:
 
 
 def sightings(evidence: Evidence) -> tuple[Sample, ...]:
-    """Samples of the slots in which something was seen."""
-    return tuple(evidence.source("slots").with_value())
+    """Samples of the slots that tell how many were busy: others show nothing of them."""
+    told = evidence.source("slots")
+    return tuple(told.take(~np.isnan(told.numbers("busy"))))
 
 
 def seeds_of(sample: Sample) -> list[int | None]:

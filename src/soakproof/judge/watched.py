@@ -14,6 +14,7 @@ from soakproof.records import Event
 from soakproof.samples import Readings
 
 NODE = "watch"
+KNOWN_SHARE = 0.95  # of what was due must be there for anything to be said of the whole
 _OF_PROCESSES = ("process:", "gpu_memory:", "cgroup:")  # sources of one process each
 _LATEST = 2**63 - 1
 _SLOWLY = ("slots", "metrics", "metrics:front")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from soakproof.judge.books.disagreement import Disagreement
 from soakproof.judge.books.iterations import iterations
 from soakproof.judge.books.order import order
+from soakproof.judge.books.processes import processes
 from soakproof.judge.books.rawresult import raw_result_told
 from soakproof.judge.books.requests import requests
 from soakproof.judge.books.success import success
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SUBJECTS", "Disagreement", "disagreements"]
 
-RULES = (requests, success, iterations, order, tester, watching, raw_result_told)
+RULES = (requests, success, iterations, order, tester, watching, processes, raw_result_told)
 SUBJECTS = ("requests", "answers", "iterations", "checks", "order", "times", "tester", "watch", "raw result")
 
 
