@@ -134,6 +134,7 @@ class Plan:
     title: str
     duration: Seconds
     users: int
+    think_time: Seconds  # how long a user waits between two iterations
     seed: int
     drain: Seconds  # how long a stop waits for streams in flight
     queueing: bool  # let requests queue in the server: no permits
@@ -199,6 +200,7 @@ class _Document:
     title: str = ""
     duration: Seconds = Seconds(1800)
     users: int = 4
+    think_time: Seconds = Seconds(0)
     seed: int = 1
     drain: Seconds = Seconds(60)
     queueing: bool = False
@@ -234,6 +236,7 @@ def load_plan(catalog: Catalog, name: str) -> Plan:
         title=document.title,
         duration=document.duration,
         users=document.users,
+        think_time=document.think_time,
         seed=document.seed,
         drain=document.drain,
         queueing=document.queueing,
@@ -298,7 +301,7 @@ def _refuse_out_of_range(document: _Document, where: str) -> None:
     above_0 = {"duration": document.duration, "watch: interval": document.watch.interval}
     above_0 |= {f"bounds: {f.name}": getattr(document.bounds, f.name) for f in dataclasses.fields(Bounds)}
     above_0["watch: slots_every"] = document.watch.slots_every
-    from_0 = {"drain": document.drain}
+    from_0 = {"drain": document.drain, "think_time": document.think_time}
     per_1000 = "bounds: first_token_per_1000"
     from_0[per_1000] = above_0.pop(per_1000)
     from_0 |= {"[short]: drain": document.short.drain} if document.short.drain is not None else {}

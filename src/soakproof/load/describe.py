@@ -65,6 +65,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         "title": plan.title,
         "duration_s": float(plan.duration),
         "users": plan.users,
+        "think_time_s": float(plan.think_time),
         "seed": plan.seed,
         "deck": plan.deck,
         "drain_s": float(plan.drain),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from locust import TaskSet, User, constant, tag
+from locust import TaskSet, User, tag
 from locust.exception import StopUser
 
 from soakproof.plan import Plan
@@ -28,7 +28,10 @@ class SoakUser(User):
 
     session: "ClassVar[Session | None]" = None
     tasks = [Cards]  # noqa: RUF012
-    wait_time = constant(0)
+
+    def wait_time(self) -> float:
+        """Seconds until the next iteration, as the plan says."""
+        return 0.0 if self.session is None else float(self.session.plan.think_time)
 
 
 def _going_on() -> "Session":

@@ -40,6 +40,7 @@ PLAN: dict[str, Any] = {
     "users": 2,
     "seed": 1,
     "deck": 1,
+    "think_time_s": 0.0,
     "queueing": False,
     "drain_s": 10.0,
     "watch": {"interval_s": 1.0, "slots_every_s": 2.5},

@@ -23,6 +23,7 @@ from soakproof.judge.identity.readers import (
     model_file,
     of_server,
     quantisation,
+    think_time,
     users,
 )
 from soakproof.judge.rules import Role
@@ -110,6 +111,7 @@ FIELDS: tuple[Field, ...] = (
     _same("scenarios", "digests", digests=at("digests", "scenarios")),
     _same("seed", "plan", number=at("plan", "seed")),
     _same("users", "plan", count=users),
+    _same("think_time", "plan", seconds=think_time),
     _same("host", "host.machine host.cpu", machine=at("host", "machine"), cpu=at("host", "cpu")),
     _same("memory_bytes", "host.memory_bytes", 0.02, bytes=at("host", "memory_bytes")),
     _tested("front", "target.kind", at("target", "kind")),

@@ -126,6 +126,12 @@ def users(run: Run) -> Any:
     return ", then ".join(map(str, (at("plan", "users")(run), *later)))
 
 
+def think_time(run: Run) -> Any:
+    """Seconds; 0 of a plan from before there was one."""
+    plan = run.get("plan")
+    return plan.get("think_time_s", 0.0) if isinstance(plan, Mapping) else None
+
+
 def kind_options(run: Run) -> dict[str, Any]:
     """Each kind's scenario with its options."""
     kinds = at("plan", "kinds")(run)
