@@ -4,6 +4,7 @@ OF_KEYS = {
     "title": "what it is, in one line; `soakproof plans` shows it",
     "duration": "how long the load lasts where `-t` does not say",
     "users": "clients, each going from one iteration to the next; `-u` overrides it",
+    "think_time": "how long each waits between two iterations; 0 keeps the server as busy as it can be",
     "seed": "of the deck's order and of all that scenarios draw: the same seed asks the same",
     "deck": "the sum of the mix, where it shall be checked; 0 leaves it unchecked",
     "mix": "`[mix]`: iterations of each kind in one deck",

@@ -1,8 +1,8 @@
 """Whether a wrong answer is the model's own slip, which comes again, or something that was done to it. Pure.
 
-Any model misreads something at some time, a letter of a code or a word of a line. At temperature 0 it does so
-again whenever that question is computed anew. What a server spoils (a prefix restored for another prompt, a
-neighbour's words, a slot that computes wrong) does not come again that way.
+Any model misreads something at some time, a letter of a code or some words of a line. At temperature 0 it
+does so again whenever that question is computed anew. What a server spoils (a prefix restored for another
+prompt, a neighbour's words, a slot that computes wrong) does not come again that way.
 """
 
 import re
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from soakproof.scenario import Ask, Yield
 
 ANEW = {"cache_prompt": False}  # llama.cpp: compute the whole prompt, restore nothing of it
-WORDS, CHARACTERS = 1, 2  # that a model slips in, of a line and of a code
+CHARACTERS = 2  # that a model slips in, of a code
+MISREAD = 3  # one word of so many, of a line; it may garble several in a row
 RESTORED = 16  # tokens of a prompt that is computed anew all the same: a template's beginning
 _SPACE, _GAPS = re.compile(r"\s"), re.compile(r"\s+")
 _WRITTEN = {" ", "\n"}
@@ -55,8 +56,8 @@ def _is_the_same_anew(said: Exchange, again: Exchange) -> bool:
 
 
 def is_near(text: str, want: str) -> bool:
-    """Whether one word of several is another, missing or too many, or one space between them is a line break
-    or the other way round; of a single word, up to two characters.
+    """Whether up to a third of several words are others, missing or too many, or one space between them is a
+    line break or the other way round; of a single word, up to two characters.
     """
     if not set(_SPACE.findall(text)) <= _WRITTEN:  # no model of ours writes such, so something put it there
         return False
@@ -64,16 +65,17 @@ def is_near(text: str, want: str) -> bool:
         if text.split() == want.split():
             gaps = zip(_GAPS.findall(text), _GAPS.findall(want), strict=False)
             return len([1 for a, b in gaps if a != b]) == 1
-        return _is_within(text.split(), want.split(), WORDS)
+        return _is_within(text.split(), want.split(), max(1, len(want.split()) // MISREAD))
     return text != want and _is_within(text, want, min(CHARACTERS, len(want) // 4))
 
 
 def _is_within(found: Sequence[str], want: Sequence[str], edits: int) -> bool:
-    """Whether so many parts replaced, left out or added make one of the other."""
-    same = next((n for n, (a, b) in enumerate(zip(found, want, strict=False)) if a != b), None)
-    if same is None:
-        return abs(len(found) - len(want)) <= edits
-    rest, other = found[same:], want[same:]
-    return edits > 0 and any(
-        _is_within(rest[skipped:], other[due:], edits - 1) for skipped, due in ((1, 1), (1, 0), (0, 1))
-    )
+    """Whether so many parts replaced, left out or added make one of the other (Levenshtein's distance)."""
+    if abs(len(found) - len(want)) > edits:
+        return False
+    row = list(range(len(want) + 1))
+    for n, part in enumerate(found, 1):
+        before, row[0] = row[0], n
+        for m, due in enumerate(want, 1):
+            before, row[m] = row[m], min(before + (part != due), row[m] + 1, row[m - 1] + 1)
+    return row[-1] <= edits

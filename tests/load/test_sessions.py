@@ -45,7 +45,8 @@ class One(Scenario):
 
 
 PLAN = Plan(
-    name="by_hand", title="", duration=Seconds(60), users=4, seed=1, drain=Seconds(30), queueing=True, deck=4,
+    name="by_hand", title="", duration=Seconds(60), users=4, think_time=Seconds(0), seed=1,
+    drain=Seconds(30), queueing=True, deck=4,
     kinds=(Kind("a", One(), 2), Kind("b", One(), 2)), bounds=Bounds(), watch=WatchSettings(),
     guard=GuardSettings(), thresholds=(), short=Short(), source="",
 )  # fmt: skip

@@ -86,7 +86,8 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
     kind: type[Plant] = planting.find(name)
     seed = zlib.crc32(name.encode()) % 1000
     (folder / "proof.toml").write_text(
-        f'users = {kind.users}\nduration = "{kind.seconds}s"\nseed = {seed}\n{kind.plan}{THRESHOLDS}'
+        f'users = {kind.users}\nthink_time = "{kind.think_time}"\nduration = "{kind.seconds}s"\n'
+        f"seed = {seed}\n{kind.plan}{THRESHOLDS}"
     )
     (folder / "policy.toml").write_text(_policy(kind.policy))
     asked = ("--headless", "--plan", "proof.toml", "--host", pair.url, "--model", "llm")

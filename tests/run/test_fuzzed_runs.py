@@ -7,6 +7,7 @@ would leave it (it is recovered). What may be changed without that being noticed
 
 import json
 import random
+import re
 import shutil
 from datetime import UTC, datetime
 from importlib import import_module
@@ -17,7 +18,7 @@ import pytest
 from mutations import LINES, edit
 
 from soakproof import __version__
-from soakproof.catalog import Catalog
+from soakproof.catalog import Catalog, bundled
 from soakproof.cli import main
 from soakproof.judge import Outcome
 from soakproof.judge.finding import Verdict
@@ -54,8 +55,12 @@ SOME = random.Random("some").sample(_EACH, 40)
 
 
 @pytest.fixture(scope="module")
-def policy() -> Policy:
-    return load_policy(Catalog(Path(__file__).parent), "default")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Policy:
+    """The default, but for the least length of a load: the recorded one is shorter."""
+    text = bundled("adjudicators").joinpath("default.toml").read_text()
+    path = tmp_path_factory.mktemp("policy") / "short.toml"
+    path.write_text(re.sub('least = "30s" .*', 'least = "1s"', text))
+    return load_policy(Catalog(path.parent), str(path))
 
 
 @pytest.fixture

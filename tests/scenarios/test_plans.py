@@ -113,6 +113,8 @@ def test_what_a_plan_may_leave_out(tmp_path: Path) -> None:
     plan = read(tmp_path, "[mix]\nisolation = 1\n")
     assert (plan.name, plan.duration, plan.deck, plan.queueing) == ("mine", 1800, 1, False)
     assert plan.for_duration(5).kinds == plan.kinds
+    assert plan.think_time == 0
+    assert read(tmp_path, 'think_time = "300ms"\n[mix]\nisolation = 1\n').think_time == 0.3
 
 
 def test_options_reach_the_scenario_by_their_units(tmp_path: Path) -> None:

@@ -149,6 +149,20 @@ def test_a_short_word_has_little_that_may_be_missing() -> None:
     assert not is_near("yet", "yes")
 
 
+def test_some_words_of_a_line_that_the_probe_model_was_seen_to_garble() -> None:
+    want = "november inlet grove dune golf ochre\nwillow lagoon whiskey amber lima hotel"
+    assert is_near("november inlet grove dune golf ochre delgumber lagoon zulu bravo lima hel", want)
+    assert not is_near("november inlet grove dune golf delgumber lagoon zulu bravo lima hel", want)
+    assert not is_near("november inlet grove dune golf ochre", want)
+
+
+@pytest.mark.timeout(10)
+def test_long_lines_are_compared_in_bounded_time() -> None:
+    words = [f"w{n}" for n in range(1000)]
+    assert is_near(" ".join(words[:-1]), " ".join(words))
+    assert not is_near(" ".join(reversed(words)), " ".join(words))
+
+
 def test_one_word_of_a_line() -> None:
     assert is_near("iron canvas river", "iron canyon river")
     assert is_near("iron canyon", "iron canyon river")

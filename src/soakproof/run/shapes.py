@@ -94,7 +94,7 @@ _KIND = {
 _THRESHOLD = {"name": _TEXT, "that": _TEXT, "why": _TEXT}
 _PLAN = {
     **dict.fromkeys(("name", "title", "source"), _TEXT),
-    **dict.fromkeys(("duration_s", "drain_s"), _NUMBER),
+    **dict.fromkeys(("duration_s", "drain_s", "think_time_s"), _NUMBER),
     **dict.fromkeys(("users", "seed", "deck"), _WHOLE),
     "queueing": _FLAG,
     "kinds": _List(_Object({**_KIND, "options": _Object({})}, needs="name")),

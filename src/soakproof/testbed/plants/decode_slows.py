@@ -28,6 +28,7 @@ answer = "24 tokens"
 [adjudicator.throughput]
 drift_from = "5s"
 """
+    think_time = "0s"
     seconds = 16
     fires = (Fires("throughput: long_prose drift", within=None),)
 

@@ -17,6 +17,7 @@ interval = "0.25s"
 [mix]
 structured_json = 1
 """
+    think_time = "0s"
     seconds = 6
     fires = (Fires("growth: process:front fds", within=None),)
 

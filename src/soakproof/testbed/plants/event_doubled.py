@@ -20,6 +20,7 @@ prompt = "40 tokens"
 answer = "16 tokens"
 """
     users = 4
+    think_time = "0s"
     seconds = 8
     fires = (Fires("protocol: events_doubled", outcome="INCONCLUSIVE"),)
     verdict = "INCONCLUSIVE"

@@ -23,6 +23,7 @@ long_prose = 1
 prompt = "200 tokens"
 answer = "80 tokens"
 """
+    think_time = "0s"
     seconds = 5
     fires = (Fires("functional: prose.repetition", grade="loop"),)
 

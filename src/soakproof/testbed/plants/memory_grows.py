@@ -21,6 +21,7 @@ structured_json = 1
 [adjudicator.growth]
 least = "32 MiB"
 """
+    think_time = "0s"
     seconds = 6
     fires = (Fires("growth: process:front", outcome="INCONCLUSIVE", within=None),)
     verdict = "INCONCLUSIVE"  # a short run can prove no leak

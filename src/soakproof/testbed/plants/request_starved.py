@@ -24,6 +24,7 @@ wait = "4s"
 waits = 1
 """
     users = 2
+    think_time = "0s"
     seconds = 10
     fires = (Fires("scheduling: overtaken", within=None), Fires("scheduling: waits", within=None))
 

@@ -22,6 +22,7 @@ prompt = "200 tokens"
 answer = "16 tokens"
 """
     users = 2
+    think_time = "0s"
     seconds = 6
     fires = (Fires("protocol: tokens_overcounted", outcome="INCONCLUSIVE"),)
     may_fire = ("protocol: total_disagrees",)

@@ -22,6 +22,7 @@ answer = "16 tokens"
 [adjudicator.scheduling]
 growth = "200ms"
 """
+    think_time = "0s"
     seconds = 14
     fires = (Fires("scheduling: growing waits", within=None),)
 
