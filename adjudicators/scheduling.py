@@ -28,7 +28,7 @@ from soakproof.judge.unexplained import Unexplained, Wait
 from soakproof.judge.waiting import UNANSWERED, Request, Waits
 from soakproof.records import Exchange
 
-USUAL = 80  # percentile of the unexplained waits: where more are put off, that is how this server is
+USUAL = 60  # percentile of the unexplained waits: where more are put off, that is how this server is
 FAR, FAR_S = 10, 2.0  # times that, and at least so many seconds, are far beyond it
 FAR_SHARE = 0.01  # of the requests: fewer may be the host's own hiccups
 

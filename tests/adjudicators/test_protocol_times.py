@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from soakproof.clock import NS
 from soakproof.judge import Finding, Outcome
@@ -71,6 +72,47 @@ def test_what_the_tester_slept_through_is_no_stall() -> None:
     deaf = sample("tester", 10.0, node="load", loop_lag_max_ms=9000.0, cpu_percent=10.0)
     assert "stalled_on_its_way" not in judged(stalled(0), deaf)
     assert "stalled_on_its_way" in judged(stalled(1), deaf)
+
+
+@pytest.mark.parametrize(("many", "outcome"), [(2, Outcome.PASS), (3, Outcome.INCONCLUSIVE)])
+def test_pauses_of_some_seconds_that_come_again_are_doubtful(many: int, outcome: Outcome) -> None:
+    rest = [answered(n, 1.0, 1.0) for n in range(many, 30)]
+    found = judged(*(stalled(n, 3.0) for n in range(many)), *rest)["paused_on_its_way"]
+    assert (found.outcome, found.critical) == (outcome, outcome is not Outcome.PASS)
+    assert "stalled_on_its_way" not in judged(*(stalled(n, 3.0) for n in range(many)), *rest)
+
+
+@pytest.mark.parametrize("gap_s", [1.9, 3.0])
+def test_pauses_that_are_short_or_within_the_servers_time_are_none(gap_s: float) -> None:
+    made = 1.0 if gap_s < 2 else 4.0
+    assert "paused_on_its_way" not in judged(*(answered(n, made, 4.0, gap_s) for n in range(20)))
+
+
+def ended(n: int, late_s: float, made_s: float = 1.0, at: float | None = None) -> Exchange:
+    """An answer that came over 1 s, and whose end came so much later."""
+    made = answered(n, made_s, 1.0 + late_s, at=at)
+    return replace(made, last_token_ns=made.done_ns - round(late_s * NS))
+
+
+@pytest.mark.parametrize(("many", "outcome"), [(2, Outcome.PASS), (3, Outcome.INCONCLUSIVE)])
+def test_ends_that_come_long_after_the_last_token_are_doubtful(many: int, outcome: Outcome) -> None:
+    rest = [ended(n, 0.1) for n in range(many, 30)]
+    found = judged(*(ended(n, 4.0) for n in range(many)), *rest)["ended_late"]
+    assert (found.outcome, found.critical) == (outcome, outcome is not Outcome.PASS)
+
+
+@pytest.mark.parametrize(
+    "healthy",
+    [
+        [ended(n, 2.5) for n in range(20)],
+        [ended(n, 4.0, made_s=5.0) for n in range(20)],  # it went on to make what nobody sees
+        [
+            x for n in range(20) for x in (ended(n, 4.0), ended(100 + n, 0.1, at=40.0 * n + 3))
+        ],  # a prompt beside it
+    ],
+)
+def test_an_end_that_is_late_for_a_reason_is_none(healthy: list[Exchange]) -> None:
+    assert "ended_late" not in judged(*healthy)
 
 
 def beside(n: int, gap_s: float = 0.2) -> Exchange:

@@ -53,6 +53,11 @@ def test_what_all_requests_wait_and_what_few_of_many_wait_stands_not_out() -> No
     assert judged(*[0.1] * 200, 3.0, 3.5, 4.0)["waits"].outcome is Outcome.INCONCLUSIVE
 
 
+def test_every_fourth_request_that_waits_3_s_stands_out() -> None:
+    assert judged(*[0.1, 0.1, 0.1, 3.0] * 9)["waits"].outcome is Outcome.INCONCLUSIVE
+    assert judged(*[0.1, 0.1, 3.0, 3.0] * 9)["waits"].outcome is Outcome.PASS, "how this server is"
+
+
 def test_the_bounds_are_the_policys() -> None:
     assert judged(0.1, 3.0, wait="2s", waits=1)["waits"].outcome is Outcome.FAIL
     assert judged(*[0.1] * 5, 15.0, wait="20s")["waits"].outcome is Outcome.PASS

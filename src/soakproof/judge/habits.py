@@ -109,6 +109,8 @@ CONCERNED: Mapping[str, Concern] = {
     "timings_under_clock": lambda e: e.stream and timing(e, "predicted_ms") is not None,
     "came_slower": lambda e: e.stream and timing(e, "predicted_ms") is not None,
     "stalled_on_its_way": lambda e: e.stream and timing(e, "predicted_ms") is not None,
+    "paused_on_its_way": lambda e: e.stream and timing(e, "predicted_ms") is not None,
+    "ended_late": lambda e: e.stream and timing(e, "predicted_ms") is not None,
     "stalled_alone": lambda e: e.stream and timing(e, "predicted_ms") is None,
     "cached_denied": claims_hit,
     "length_early": lambda e: e.finish_reason == "length",

@@ -5,7 +5,7 @@ slots, a busy host or a hot GPU take of it lies inside. Time beyond it was lost 
 the server's times are not true.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from soakproof.clock import NS
@@ -15,7 +15,8 @@ from soakproof.judge.lag import Lags
 from soakproof.metrics import MIN_GENERATED
 from soakproof.records import Exchange
 
-STALL_S = 5.0
+STALL_S, PAUSE_S = 5.0, 2.0
+LATE_END_S = 3.0
 OUTSIDE = 0.8  # of a stall: what must lie beyond the server's own time
 TIMES_USUAL = 50  # what a stall must be of the answer's other gaps where the server tells no times
 SLOWER = 1.5  # times as long on its way as in the making
@@ -26,13 +27,18 @@ Details = dict[str, str]  # by the exchange's id
 
 
 def late_answers(evidence: Evidence) -> dict[str, Details]:
-    """Oddity to the exchanges that have it: stalls on the way, and rows of answers that came too slowly."""
+    """Oddity to the exchanges that have it: stops on the way, late ends, and rows of answers that came too
+    slowly.
+    """
     lags = Lags(evidence)
     streamed = [e for e in evidence.exchanges if whole(e) and spread_ms(e) is not None]
     timed = [e for e in streamed if timing(e, "predicted_ms") is not None]
-    stalled = _stalled(timed, lags)
+    stalled = _stopped(timed, lags, STALL_S, lambda gap_s: OUTSIDE * gap_s)
+    paused = _stopped(timed, lags, PAUSE_S, lambda _: OUTSIDE * PAUSE_S)
     return {
         "stalled_on_its_way": stalled,
+        "paused_on_its_way": {id: told for id, told in paused.items() if id not in stalled},
+        "ended_late": _ended_late(timed, evidence.exchanges, lags),
         "stalled_alone": _stalled_alone([e for e in streamed if timing(e, "predicted_ms") is None], streamed),
         "came_slower": _slower([e for e in timed if e.id not in stalled], lags),
     }
@@ -45,13 +51,35 @@ def _came_ms(exchange: Exchange, lags: Lags) -> float:
     return max((spread_ms(exchange) or 0) - lag_ms, 0.0)
 
 
-def _stalled(timed: Sequence[Exchange], lags: Lags) -> Details:
+def _stopped(
+    timed: Sequence[Exchange], lags: Lags, least_s: float, outside_s: Callable[[float], float]
+) -> Details:
+    """Answers with a gap of so many seconds, slower on their way than in the making by ``outside_s`` of it."""
     found = {}
     for exchange in timed:
-        gap_ms = (exchange.widest_gap_ns or 0) / NS * 1000
+        gap_s = (exchange.widest_gap_ns or 0) / NS
         made = timing(exchange, "predicted_ms") or 0
-        if gap_ms >= STALL_S * 1000 and _came_ms(exchange, lags) - made >= OUTSIDE * gap_ms:
-            found[exchange.id] = f"{gap_ms / 1000:.1f} s without a token, of an answer made in {made:.0f} ms"
+        if gap_s >= least_s and _came_ms(exchange, lags) - made >= 1000 * outside_s(gap_s):
+            found[exchange.id] = f"{gap_s:.1f} s without a token, of an answer made in {made:.0f} ms"
+    return found
+
+
+def _ended_late(timed: Sequence[Exchange], exchanges: Sequence[Exchange], lags: Lags) -> Details:
+    """Answers whose end came long after their last token, when the server had nothing more to make of them.
+
+    While another prompt is processed an answer's last step may wait for it.
+    """
+    waits = [(e.sent_ns, e.first_token_ns or e.done_ns, e.id) for e in exchanges]
+    found = {}
+    for exchange in timed:
+        last, done = exchange.last_token_ns or 0, exchange.done_ns
+        if done - last < LATE_END_S * NS:
+            continue
+        unseen_ms = max((timing(exchange, "predicted_ms") or 0) - (spread_ms(exchange) or 0), 0.0)
+        late_s = (done - last) / NS - unseen_ms / 1000 - lags.within(exchange, last, done)
+        beside = any(id != exchange.id and start < done and until > last for start, until, id in waits)
+        if late_s >= LATE_END_S and not beside:
+            found[exchange.id] = f"its end came {late_s:.1f} s after its last token"
     return found
 
 

@@ -177,6 +177,16 @@ _STALLS = {
         "front",
         proven_from=3,
     ),
+    "paused_on_its_way": _doubt(
+        "2 s or more without a token, of which the server's own time of making the answer holds nothing",
+        "front",
+        least=3,
+    ),
+    "ended_late": _doubt(
+        "the end came 3 s or more after the last token, when nothing more was made: clients wait for nothing",
+        "front",
+        least=3,
+    ),
     "stalled_alone": _doubt(
         "5 s or more without a token, far beyond the answer's usual gaps, while other answers went on",
         "server",
