@@ -54,7 +54,7 @@ def _came_ms(exchange: Exchange, lags: Lags) -> float:
 def _stopped(
     timed: Sequence[Exchange], lags: Lags, least_s: float, outside_s: Callable[[float], float]
 ) -> Details:
-    """Answers with a gap of so many seconds, slower on their way than in the making by ``outside_s`` of it."""
+    """Answers with a gap of so many seconds, later than they were made by ``outside_s`` of it."""
     found = {}
     for exchange in timed:
         gap_s = (exchange.widest_gap_ns or 0) / NS
