@@ -519,6 +519,18 @@ def test_the_benchmark_measures_a_process_that_really_allocates() -> None:
     assert "median" in done.stdout or "not measured" in done.stdout
 
 
+def test_what_was_unknown_before_the_launch_is_not_said_to_be_back(launched: Launcher, host: Path) -> None:
+    """The driver refuses to tell GTT until the command has set the card up."""
+    used = host / "sys/class/drm/card1/device/mem_info_gtt_used"
+    used.unlink()
+    used.mkdir()
+    guard = launched("sh", "-c", f"rmdir {used}; echo {90 << 30} > {used}", comes_back_s=0.2)
+    assert guard.end() == 0
+    (told,) = guard.events("memory_not_comparable")
+    assert told["unknown"] == ["GTT was not known before the launch"]
+    assert guard.events("memory_returned") == []
+
+
 def test_a_command_that_crashes_and_leaves_its_gpu_hanging_is_told(launched: Launcher, host: Path) -> None:
     """The guard did not end it; the GPU keeps its GTT all the same."""
     used = host / "sys/class/drm/card1/device/mem_info_gtt_used"

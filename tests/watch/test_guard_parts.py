@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soakproof.cli.app import main
-from soakproof.watch.guard.clearing import not_clear, not_returned
+from soakproof.watch.guard.clearing import not_clear, not_comparable, not_returned
 from soakproof.watch.guard.ending import end
 from soakproof.watch.guard.limits import Limits, Measured
 from soakproof.watch.guard.lookout import Lookout
-from soakproof.watch.guard.measuring import CountGauge, host_gauges
+from soakproof.watch.guard.measuring import CountGauge, GpuGauge, host_gauges
 from soakproof.watch.guard.processes import Process, below, command_of, find, is_there, send
 from soakproof.watch.guard.residents import is_backend, residents
 
@@ -183,6 +183,7 @@ AT_END = {"available_bytes": 17 * GIB, "gtt_used_bytes": 80 * GIB, "vram_used_by
             ),
         ),
         ({"available_bytes": 100 * GIB, "gtt_used_bytes": GIB}, ("VRAM can no longer be read",)),
+        ({"gtt_used_bytes": GIB, "vram_used_bytes": GIB}, ("available memory can no longer be read",)),
     ],
 )
 def test_what_has_come_back(after: dict[str, int], told: tuple[str, ...]) -> None:
@@ -194,6 +195,15 @@ def test_what_has_come_back(after: dict[str, int], told: tuple[str, ...]) -> Non
 def test_memory_that_others_took_is_not_the_commands() -> None:
     """It has ended by itself: what it had taken is not known."""
     assert not_returned(BEFORE, {}, BEFORE | {"available_bytes": 50 * GIB}) == ()
+
+
+def test_what_was_not_known_before_cannot_be_said_to_be_back() -> None:
+    for known in (BEFORE, AT_END):
+        assert not_comparable(BEFORE, known, known) == ()
+    assert not_comparable({}, {}, {}) == ()  # as a host without a GPU
+    without = {"available_bytes": GIB}
+    told = ("GTT was not known before the launch", "VRAM was not known before the launch")
+    assert not_comparable(without, AT_END, without) == not_comparable(without, {}, AT_END) == told
 
 
 # -- looking
@@ -234,6 +244,54 @@ def test_gtt_is_that_of_all_cards_and_vram_of_the_fullest(tmp_path: Path) -> Non
     gauges = host_gauges(Limits(), f"{tmp_path}/host/proc", f"{tmp_path}/host/sys")
     told = trio.run(Lookout(Limits(), gauges, time.monotonic_ns).look_once)
     assert (told["gtt_used_bytes"], told["vram_used_bytes"]) == (42 * GIB, 16 * GIB)
+
+
+def hide(used: Path, how: str) -> None:
+    """A card's file that hangs, that cannot be read, or that has gone with its card."""
+    if how == "gone":
+        return shutil.rmtree(used.parent)
+    used.unlink()
+    if how == "refuses":
+        return used.mkdir()
+    return os.mkfifo(used)
+
+
+@linux
+@pytest.mark.parametrize("how", ["hangs", "refuses", "gone"])
+@pytest.mark.parametrize("field", ["gtt", "vram"])
+def test_a_card_that_tells_no_more_is_not_0(tmp_path: Path, field: str, how: str) -> None:
+    """Nor is one that fails from the start. What the other card uses trips by itself."""
+    shutil.copytree(GFX1151 / "sys/class/drm/card1", tmp_path / "sys/class/drm/card1")
+    shutil.copytree(tmp_path / "sys/class/drm/card1", tmp_path / "sys/class/drm/card2")
+    hidden, other = (tmp_path / f"sys/class/drm/{c}/device/mem_info_{field}_used" for c in ("card1", "card2"))
+    limits = Limits(gtt_ceiling_bytes=200 * GIB, vram_ceiling_bytes=200 * GIB)
+    gauge = GpuGauge(str(tmp_path), str(tmp_path / "sys"), limits)
+    name = f"{field}_used_bytes"
+
+    async def look() -> int | None:
+        return (await gauge.look(time.monotonic_ns)).known().get(name)
+
+    async def looks() -> None:
+        assert await look() is not None
+        hide(hidden, how)
+        for _ in range(2):
+            assert await look() is None
+        assert "card1" in gauge.why_unknown(name)
+        other.write_text(str(201 * GIB))
+        assert await look() == 201 * GIB
+
+    try:
+        trio.run(looks)
+        if how == "refuses" and field == "gtt":
+            hide(
+                hidden.with_name("mem_info_vram_used"), how
+            )  # with its other figure it would only lack this one
+            other.write_text(str(GIB))
+            gauge = GpuGauge(str(tmp_path), str(tmp_path / "sys"), limits)
+            assert trio.run(look) is None
+    finally:
+        if how == "hangs":
+            os.close(os.open(hidden, os.O_WRONLY))  # lets the thread go that was left behind
 
 
 def test_swap_counts_from_the_first_look(tmp_path: Path) -> None:

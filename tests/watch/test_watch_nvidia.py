@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 import trio
 
+from soakproof.watch.guard.limits import Limits
+from soakproof.watch.guard.measuring import GpuGauge
 from soakproof.watch.nvidia import Nvidia
 
 pynvml = pytest.importorskip("pynvml")
@@ -191,6 +193,15 @@ def test_a_lost_card_hides_no_other() -> None:
             return index
 
     assert [r.state for r in read(OneLost(cards=2))] == ["error", "value"]
+
+
+def test_a_guard_does_not_take_a_lost_card_for_an_empty_one() -> None:
+    nvml, gauge = Answers(cards=2), GpuGauge("/nowhere", "/nowhere", Limits(vram_ceiling_bytes=20 << 30))
+    gauge._sources[1] = Nvidia("/proc", nvml)
+    assert trio.run(gauge.look, lambda: 0).vram_used_bytes == (16 << 30) - (1 << 29)
+    nvml._cards = 1
+    assert trio.run(gauge.look, lambda: 0).vram_used_bytes is None
+    assert "nvidia:1 is gone" in gauge.why_unknown("vram_used_bytes")
 
 
 def test_a_recorded_machine_is_not_asked(tmp_path: Path) -> None:

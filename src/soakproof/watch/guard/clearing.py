@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from soakproof.watch.guard.limits import Limits, in_words
 
 _SLACK_BYTES = 1 << 29  # other processes, and the kernel's own caches, move that much
+_GPU = (("gtt_used_bytes", "GTT"), ("vram_used_bytes", "VRAM"))
 
 
 def not_clear(limits: Limits, clear_to_bytes: int | None, now: Mapping[str, int]) -> str:
@@ -34,7 +35,7 @@ def not_returned(
     goes by: it is told when more than half of what had gone is still missing.
     """
     told = []
-    for field, what in (("gtt_used_bytes", "GTT"), ("vram_used_bytes", "VRAM")):
+    for field, what in _GPU:
         was, now = before.get(field), after.get(field)
         if was is not None and now is None:
             told.append(f"{what} can no longer be read")
@@ -42,6 +43,20 @@ def not_returned(
             told.append(f"{in_words(now)} of {what} are used, {in_words(was)} were before the launch")
     was, least, now = (known.get("available_bytes") for known in (before, at_end, after))
     lost = None if was is None or least is None else was - least
-    if was is not None and lost is not None and now is not None and was - now > max(_SLACK_BYTES, lost / 2):
+    if lost is not None and now is None:
+        told.append("available memory can no longer be read")
+    elif was is not None and lost is not None and now is not None and was - now > max(_SLACK_BYTES, lost / 2):
         told.append(f"{in_words(now)} of memory are available, {in_words(was)} were before the launch")
     return tuple(told)
+
+
+def not_comparable(
+    before: Mapping[str, int], at_end: Mapping[str, int], after: Mapping[str, int]
+) -> tuple[str, ...]:
+    """What cannot be said to have come back, in words: it was known later, and not before the launch."""
+    fields = (*_GPU, ("available_bytes", "available memory"))
+    return tuple(
+        f"{what} was not known before the launch"
+        for field, what in fields
+        if field not in before and (field in at_end or field in after)
+    )

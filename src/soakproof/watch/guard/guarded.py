@@ -8,7 +8,7 @@ import trio
 
 from soakproof.plain import plain
 from soakproof.watch.guard.child import Child
-from soakproof.watch.guard.clearing import not_returned
+from soakproof.watch.guard.clearing import not_comparable, not_returned
 from soakproof.watch.guard.ending import Ended, end
 from soakproof.watch.guard.kernel import KernelWatch
 from soakproof.watch.guard.lookout import Lookout
@@ -42,7 +42,7 @@ class Guarded:
             await _first_of(self._wait_for_command, self._wait_for_trip)
             at_end = self.lookout.latest()
             await self._end_tree()
-            await self._wait_for_memory(at_end if self.tripped else {})
+            await self._wait_for_memory(at_end)
             nursery.cancel_scope.cancel()
         if self.tripped:
             return "tripped", self.tripped, EXIT_TRIPPED
@@ -102,14 +102,18 @@ class Guarded:
         """Whether what the tree had came back; a GPU that hangs keeps its GTT, also after a crash."""
         until = trio.current_time() + self.comes_back_s
         now = await self.lookout.look_once()
-        while missing := not_returned(self.before, at_end, now):
+        while missing := not_returned(self.before, at_end if self.tripped else {}, now):
             if trio.current_time() >= until:
                 self.record.event("memory_not_returned", missing=list(missing), now=now)
                 self.say(f"memory did not come back within {self.comes_back_s:g} s: {'; '.join(missing)}")
                 return
             await trio.sleep(_LOOK_S)
             now = await self.lookout.look_once()
-        self.record.event("memory_returned", now=now)
+        if unknown := not_comparable(self.before, at_end, now):
+            self.record.event("memory_not_comparable", unknown=list(unknown), now=now)
+            self.say(f"whether memory came back is not known: {'; '.join(unknown)}")
+        else:
+            self.record.event("memory_returned", now=now)
 
 
 async def _first_of(*waits: Callable[[], Awaitable[None]]) -> None:

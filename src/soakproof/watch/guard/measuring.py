@@ -1,6 +1,6 @@
 """The sources of a guard: the watch's own, in groups that do not wait for each other."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Protocol
 
 import trio
@@ -50,13 +50,20 @@ class MemoryGauge:
 
 
 class GpuGauge:
-    """GTT of all AMD GPUs together, VRAM of the GPU that uses most. NVIDIA's are asked for VRAM only."""
+    """GTT of all AMD GPUs together, VRAM of the GPU that uses most. NVIDIA's are asked for VRAM only.
+
+    Neither is known while a card hides its part. What the others use counts all the same once it alone is
+    beyond the ceiling.
+    """
 
     fields: tuple[str, ...] = ("gtt_used_bytes", "vram_used_bytes")
 
-    def __init__(self, proc_root: str, sys_root: str, *, nvidia: bool) -> None:
+    def __init__(self, proc_root: str, sys_root: str, limits: Limits) -> None:
+        nvidia = limits.vram_ceiling_bytes is not None
         self._sources: list[Source] = [AmdGpu(sys_root), *([Nvidia(proc_root)] if nvidia else [])]
+        self._limits = limits
         self._readings: list[Reading] = []
+        self._told: dict[str, set[str]] = {field: set() for field in self.fields}  # cards that ever told it
 
     async def look(self, now: Callable[[], int]) -> Measured:
         readings: list[Reading] = []
@@ -68,14 +75,34 @@ class GpuGauge:
             for source in self._sources:
                 nursery.start_soon(read, source)
         self._readings = sorted(readings, key=lambda r: r.source)
-        gtt = _values([r for r in readings if r.source.startswith(AmdGpu.name)], "gtt_used_bytes")
-        vram = _values(readings, "vram_used_bytes")
+        amd = [r for r in self._readings if r.source.startswith(AmdGpu.name)]
         return Measured(
-            t_ns=now(), gtt_used_bytes=sum(gtt) if gtt else None, vram_used_bytes=max(vram, default=None)
+            t_ns=now(),
+            gtt_used_bytes=self._together("gtt_used_bytes", amd, sum, self._limits.gtt_ceiling_bytes),
+            vram_used_bytes=self._together(
+                "vram_used_bytes", self._readings, max, self._limits.vram_ceiling_bytes
+            ),
         )
 
+    def _together(
+        self,
+        field: str,
+        readings: Sequence[Reading],
+        of_all: Callable[[Sequence[int]], int],
+        ceiling: int | None,
+    ) -> int | None:
+        """Of all cards; None while one that ever told the field, or one that fails, does not tell it."""
+        telling = {r.source for r in readings if r.values.get(field) is not None}
+        self._told[field] |= telling
+        if not telling:
+            return None
+        value = of_all(_values(readings, field))
+        failing = {r.source for r in readings if _fails(r)}
+        is_whole = self._told[field] | failing <= telling
+        return value if is_whole or (ceiling is not None and value > ceiling) else None
+
     def why_unknown(self, field: str) -> str:
-        return _why(self._readings)
+        return _why(self._readings, self._told[field])
 
 
 class CountGauge:
@@ -106,8 +133,7 @@ class CountGauge:
 
 def host_gauges(limits: Limits, proc_root: str, sys_root: str) -> list[Gauge]:
     """Memory and GPUs. Each is read in its own time, so that a GPU that hangs delays no look at memory."""
-    vram = limits.vram_ceiling_bytes is not None
-    return [MemoryGauge(proc_root), GpuGauge(proc_root, sys_root, nvidia=vram)]
+    return [MemoryGauge(proc_root), GpuGauge(proc_root, sys_root, limits)]
 
 
 async def _read(source: Source) -> list[Reading]:
@@ -120,6 +146,14 @@ def _values(readings: Iterable[Reading], name: str) -> list[int]:
     return [value for value in found if value is not None]
 
 
-def _why(readings: Sequence[Reading]) -> str:
+def _fails(reading: Reading) -> bool:
+    """Whether a GPU may be behind it that would tell more: a source without any is unsupported or refuses."""
+    is_card = ":" in reading.source
+    return reading.state == "timeout" or (is_card and reading.state in ("error", "denied"))
+
+
+def _why(readings: Sequence[Reading], expected: Collection[str] = ()) -> str:
+    """By what was read; ``expected`` are sources that told something before."""
     reasons = [f"{r.source} {r.state}: {r.reason}" if r.reason else f"{r.source} {r.state}" for r in readings]
-    return "; ".join(reasons) or "not looked at"
+    gone = sorted(set(expected) - {r.source for r in readings})
+    return "; ".join([*reasons, *(f"{source} is gone" for source in gone)]) or "not looked at"
