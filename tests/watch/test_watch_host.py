@@ -1,8 +1,9 @@
 """Processor, temperatures, control groups and GPUs without a source, on written trees and on this machine."""
 
 import os
+import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,14 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soakproof.watch.amdgpu import AmdGpu
 from soakproof.watch.cgroup import Cgroup, group_path
 from soakproof.watch.cpu import CORES_LIMIT, Cpu, parse_load, parse_ticks, shares
+from soakproof.watch.gpu_memory import GpuMemory
 from soakproof.watch.known import Known
+from soakproof.watch.memory import Memory, Pressure
 from soakproof.watch.other_gpus import OtherGpus
+from soakproof.watch.processes import Processes
 from soakproof.watch.settings import WatchConfig
 from soakproof.watch.source import Reading, Source, read_bounded
 from soakproof.watch.thermal import Thermal
@@ -252,6 +257,42 @@ def test_a_file_that_hangs_is_a_timeout_and_delays_no_other_process(host: Path, 
 
 
 @pytest.mark.skipif(not Path("/proc/stat").exists(), reason="needs Linux")
+def numbers(value: Any) -> Iterator[float]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from numbers(inner)
+    elif isinstance(value, int | float):
+        yield value
+
+
+def told(host: Path, pid: int) -> list[Reading]:
+    """By every source of files, of one moment."""
+    proc, sys_root, there = f"{host}/proc", f"{host}/sys", known(backend=pid)
+    config = WatchConfig(proc_root=proc, sys_root=sys_root, server_pids=(pid,))
+    sources: list[Source] = [Memory(proc), Pressure(proc), Cpu(proc, sys_root), Thermal(sys_root)]
+    sources += [Cgroup(proc, sys_root, there), GpuMemory(proc, there), AmdGpu(sys_root)]
+    sources.append(Processes(config, there))
+
+    async def read_all() -> list[Reading]:
+        return [r for source in sources for r in await read_bounded(source) if isinstance(r, Reading)]
+
+    return trio.run(read_all)
+
+
+def test_what_cannot_be_less_than_none_never_is(host: Path) -> None:
+    """Each file in turn with every number negative: its figures are unknown or as they were."""
+    pid = 4242
+    assert all(number >= 0 for reading in told(host, pid) for number in numbers(reading.values))
+    assert sum(reading.state == "value" for reading in told(host, pid)) > 6
+    for file in filter(Path.is_file, host.rglob("*")):
+        text = file.read_bytes()
+        file.write_bytes(re.sub(rb"\d+", b"-7", text))
+        for reading in told(host, pid):
+            assert "ours" not in reading.reason
+            assert all(number >= 0 for number in numbers(reading.values)), (file, reading)
+        file.write_bytes(text)
+
+
 def test_this_machine() -> None:
     async def twice() -> Reading:
         source = Cpu("/proc", "/sys")

@@ -13,7 +13,7 @@ from typing import Any
 
 import trio
 
-from soakproof.watch.files import Files, read_text
+from soakproof.watch.files import Files, count, read_text
 from soakproof.watch.source import FILES_BOUND_S, BlockingReader, HungError, Reading, refusal
 
 _AMD = "0x1002"
@@ -132,9 +132,7 @@ class CardValues:
         for file in files:
             self.reading = file.name
             try:
-                number = int(read_text(file))
-                if number < 0:
-                    raise ValueError(f"expected 0 or more, found {number}")
+                number = count(read_text(file))
                 self.values[name] = number if scale == 1 else round(number * scale, 3)
                 return
             except FileNotFoundError as error:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from soakproof.watch.files import Files, read_text
+from soakproof.watch.files import Files, count, read_text
 from soakproof.watch.known import Known
 from soakproof.watch.memory import parse_meminfo
 from soakproof.watch.per_process import PerProcess, ProcessGone
@@ -118,7 +118,7 @@ def _limit(files: Files, file: Path) -> float | None:
     if number == "max":
         return math.inf
     try:
-        return int(number) / int(period) if period else int(number)
+        return count(number) / count(period) if period else count(number)
     except (ValueError, ZeroDivisionError):
         files.refuse(file.name, f"expected a limit, found {number[:40]!r}")
         return None
@@ -129,8 +129,8 @@ def _use(files: Files, group: Path) -> dict[str, Any]:
     events = _pairs(files, group / "memory.events")
     cpu = _pairs(files, group / "cpu.stat")
     return {
-        "memory_bytes": files.number(group / "memory.current"),
-        "swap_bytes": files.number(group / "memory.swap.current"),
+        "memory_bytes": files.count(group / "memory.current"),
+        "swap_bytes": files.count(group / "memory.swap.current"),
         "oom_events": events.get("oom"),
         "oom_kills": events.get("oom_kill"),
         "throttled": cpu.get("nr_throttled"),

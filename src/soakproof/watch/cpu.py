@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from soakproof.watch.files import Files, numbered, read_text
+from soakproof.watch.files import Files, count, numbered, read_text
 from soakproof.watch.source import FILES_BOUND_S, BlockingReader, Reading, read_noted
 
 CORES_LIMIT = 256  # that are kept one by one
@@ -49,7 +49,7 @@ class Cpu:
 
     def _clocks(self, files: Files) -> dict[str, Any]:
         """Clock and governor of each core that has them; a virtual machine's have none."""
-        clocks = [files.number(clock) for clock, _ in self._frequencies]
+        clocks = [files.count(clock) for clock, _ in self._frequencies]
         governors = {files.text(governor) for _, governor in self._frequencies} - {None}
         known = [clock * 1000 for clock in clocks if clock is not None]
         if not self._frequencies:
@@ -75,7 +75,7 @@ def parse_ticks(text: str) -> dict[str, list[int]]:
     for line in text.splitlines():
         name, *fields = line.split() or [""]
         if name == "cpu" or _CORE.fullmatch(name):
-            ticks = [int(field) for field in fields[:_FIELDS]]
+            ticks = [count(field) for field in fields[:_FIELDS]]
             found[name] = ticks + [0] * (_FIELDS - len(ticks))  # an old kernel has no steal
     if "cpu" not in found:
         raise ValueError("expected a line of all cores in /proc/stat")
@@ -108,7 +108,7 @@ def _share(before: Sequence[int] | None, now: Sequence[int]) -> tuple[float | No
 
 
 def parse_load(text: str | None) -> dict[str, float | None]:
-    """The three load averages; None for one that is no finite number."""
+    """The three load averages; None for one that is no finite number from 0 on."""
     fields = (text or "").split()[:3]
     names = ("load_1min", "load_5min", "load_15min")
     try:
@@ -116,4 +116,7 @@ def parse_load(text: str | None) -> dict[str, float | None]:
     except ValueError:
         told = []
     known = told if len(told) == len(names) else [math.nan] * len(names)
-    return {name: load if math.isfinite(load) else None for name, load in zip(names, known, strict=True)}
+    return {
+        name: load if math.isfinite(load) and load >= 0 else None
+        for name, load in zip(names, known, strict=True)
+    }

@@ -1,7 +1,7 @@
 """Small files of /proc and /sys, read one by one: what refuses is None, and why is remembered."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 FILE_LIMIT = 1 << 20  # bytes of one file; a recorded tree may hold anything
@@ -16,6 +16,14 @@ def read_text(file: Path) -> str:
         while len(data) < FILE_LIMIT and (more := opened.read(_AT_ONCE)):
             data += more
     return data[:FILE_LIMIT].decode("utf-8", errors="replace")
+
+
+def count(text: str) -> int:
+    """A whole number of what cannot be less than none, such as bytes. Raises ValueError."""
+    number = int(text)
+    if number < 0:
+        raise ValueError(f"expected 0 or more, found {number}")
+    return number
 
 
 class Files:
@@ -37,15 +45,22 @@ class Files:
             self.refuse(file.name, error.strerror or str(error))
             return None
 
+    def count(self, file: Path) -> int | None:
+        """The whole number from 0 on that it holds; None where it holds none."""
+        return self._parsed(file, count, "a number from 0 on")
+
     def number(self, file: Path) -> int | None:
-        """The whole number that it holds; None where it holds none."""
+        """The same, but it may be less than 0, as a temperature."""
+        return self._parsed(file, int, "a number")
+
+    def _parsed(self, file: Path, parse: Callable[[str], int], expected: str) -> int | None:
         text = self.text(file)
         if text is None:
             return None
         try:
-            return int(text)
+            return parse(text)
         except ValueError:
-            self.refuse(file.name, f"expected a number, found {text[:40]!r}")
+            self.refuse(file.name, f"expected {expected}, found {text[:40]!r}")
             return None
 
     def refuse(self, name: str, why: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from soakproof.watch.files import read_text
+from soakproof.watch.files import count, read_text
 from soakproof.watch.portable import is_without_proc, read_memory
 from soakproof.watch.source import FILES_BOUND_S, BlockingReader, Reading, read_values
 
@@ -51,7 +51,7 @@ def parse_meminfo(text: str) -> dict[str, Any]:
         raise ValueError("expected meminfo with a MemTotal")
     total, free = found.get("SwapTotal"), found.get("SwapFree")
     values: dict[str, Any] = {name: found.get(key) for name, key in _FIELDS.items()}
-    values["swap_used_bytes"] = None if total is None or free is None else total - free
+    values["swap_used_bytes"] = None if total is None or free is None or free > total else total - free
     return values
 
 
@@ -87,11 +87,11 @@ def parse_pressure(resource: str, text: str) -> dict[str, Any]:
             raise ValueError(f"expected pressure of some or full, found {kind[:40]!r}")
         fields = dict(pair.split("=", 1) for pair in pairs if "=" in pair)
         values[f"{resource}_{kind}_avg10_percent"] = _share(fields.get("avg10"))
-        values[f"{resource}_{kind}_total_us"] = int(fields["total"]) if "total" in fields else None
+        values[f"{resource}_{kind}_total_us"] = count(fields["total"]) if "total" in fields else None
     return values
 
 
 def _share(text: str | None) -> float | None:
     """Raises ValueError for what is no number."""
     share = None if text is None else float(text)
-    return share if share is not None and math.isfinite(share) else None
+    return share if share is not None and math.isfinite(share) and share >= 0 else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from soakproof.watch.files import read_text
+from soakproof.watch.files import count, read_text
 
 _LISTEN = "0A"  # in /proc/net/tcp
 DEAD = ("Z", "X")  # states of a process that has ended, and that nobody has asked how
@@ -44,7 +44,7 @@ def read_process(proc_root: Path, pid: int, boot_time: float | None) -> ProcessS
     if fields[0] in DEAD:
         return None
     ticks_a_second = os.sysconf("SC_CLK_TCK")
-    start = int(fields[19])
+    start = count(fields[19])
     values = {
         "pid": pid,
         "created": None if boot_time is None else round(boot_time + start / ticks_a_second, 2),
@@ -54,8 +54,8 @@ def read_process(proc_root: Path, pid: int, boot_time: float | None) -> ProcessS
         "rss_anon_bytes": status.get("RssAnon"),
         "swap_bytes": status.get("VmSwap"),
         "fds": fds,
-        "threads": int(fields[17]),
-        "cpu_seconds": round((int(fields[11]) + int(fields[12])) / ticks_a_second, 2),
+        "threads": count(fields[17]),
+        "cpu_seconds": round((count(fields[11]) + count(fields[12])) / ticks_a_second, 2),
     }
     return ProcessState(Identity(pid, start), int(fields[1]), values, reason)
 
@@ -70,13 +70,13 @@ def stat_fields(stat: str) -> tuple[str, list[str]]:
 
 
 def _status(folder: Path) -> dict[str, int]:
-    """Sizes in bytes; a kernel thread has none."""
+    """Sizes in bytes; a kernel thread has none. Raises ValueError for one that is less than 0."""
     found = {}
     for line in read_text(folder / "status").splitlines():
         key, _, rest = line.partition(":")
         number = rest.split()
         if number[1:] == ["kB"]:
-            found[key] = int(number[0]) * 1024
+            found[key] = count(number[0]) * 1024
     return found
 
 
@@ -98,7 +98,7 @@ def read_boot_time(proc_root: Path) -> float | None:
         told = float(next(line.removeprefix("btime ") for line in lines if line.startswith("btime ")))
     except (OSError, ValueError, StopIteration):
         return None
-    return told if math.isfinite(told) else None
+    return told if math.isfinite(told) and told >= 0 else None
 
 
 def find_listener(proc_root: Path, port: int) -> int | None:
