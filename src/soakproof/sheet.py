@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,11 @@ from typing import Any
 from soakproof.errors import UsageError, words
 from soakproof.plain import plain, visible
 
+# A number as programs write it: no 1_000, no digits but 0 to 9; what is no measure is told as that later.
+_NUMBERS = {
+    int: re.compile(r"[-+]?[0-9]+"),
+    float: re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|[-+]?(?:nan|inf)", re.IGNORECASE),
+}
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for one's beginning
 
 
@@ -61,8 +67,10 @@ def _value(cell: str, kind: type | None, where: str) -> Any:
     if kind is None:
         return cell
     try:
+        if not _NUMBERS[kind].fullmatch(cell):
+            raise ValueError(cell)
         return kind(cell)
-    except ValueError:
+    except ValueError:  # also of more digits than Python reads
         expected = "a whole number" if kind is int else "a number, with a point"
         raise UsageError(f"{where}: expected {expected}, found {plain(cell, 60)!r}") from None
 

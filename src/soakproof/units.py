@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 from soakproof.plain import plain
 
 _LIMIT = 2**53  # beyond it a number is no measure of anything, and not exact any more
-_NUMBER = re.compile(r"\s*([-+]?\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*(\S.*?)?\s*$")
+_NUMBER = re.compile(r"\s*([-+]?\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*(\S.*?)?\s*$", re.ASCII)
 
 
 def split(text: str) -> tuple[float, str]:

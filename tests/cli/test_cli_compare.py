@@ -106,7 +106,14 @@ def rows_of(arm: str, values: tuple[float, ...]) -> list[str]:
 
 @pytest.mark.parametrize(
     ("value", "told"),
-    [("nan", "not a number"), ("inf", "infinite"), ("-3", "-3, and no measure is negative"), ("0", "or 0")],
+    [
+        ("nan", "not a number"),
+        ("inf", "infinite"),
+        ("-3", "-3.0, and no measure is negative"),
+        ("0", "or 0"),
+        ("1e308", "1e+308, and a measure lies within 1e-09 and 1e+12"),
+        ("1e-300", "1e-300, and a measure lies within"),
+    ],
 )
 def test_what_is_no_measurement_is_told_and_decides_nothing(
     soakproof: Command, here: Path, value: str, told: str
@@ -122,6 +129,9 @@ def test_what_is_no_measurement_is_told_and_decides_nothing(
     ("lines", "told"),
     [
         (["was,JSON,fast"], "line 2: generation_rate: expected a number"),
+        (["was,JSON,1_000"], "line 2: generation_rate: expected a number, with a point, found '1_000'"),
+        (["was,JSON,٣"], "line 2: generation_rate: expected a number"),
+        (["was,JSON,0x5"], "line 2: generation_rate: expected a number"),
         (["was,JSON"], "line 2: expected 3 cells, found 2"),
         (['was,JSON,"1'], "is not CSV"),
         (["was,JSON,1"], "expected two arms or more, found 1"),
@@ -134,6 +144,32 @@ def test_a_sheet_that_is_wrong_is_told_by_its_line(
 ) -> None:
     said = soakproof("compare", "--data", sheet(here / "x.csv", *lines))
     assert (said.code, told in said.err) == (64, True), said.err
+
+
+def test_values_that_no_float_can_compare_are_told(soakproof: Command, here: Path) -> None:
+    apart = [*rows_of("was", (1e308,) * 6), *rows_of("now", (1e-300,) * 6)]
+    assert soakproof("compare", "--data", sheet(here / "apart.csv", *apart)).code == 2
+    repeat = '[[repeat]]\narm = "{}"\nworkload = "w"\ngeneration_rate = {}\n'
+    (here / "x.toml").write_text(repeat.format("a", 10**400) + repeat.format("b", "1.5e3"))
+    assert soakproof("compare", "--data", here / "x.toml").code == 2
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "markdown", "svg"])
+def test_a_form_goes_to_standard_output(soakproof: Command, here: Path, form: str) -> None:
+    data = sheet(here / "x.csv", *rows_of("was", STEADY), *rows_of("now", STEADY[::-1]), "now,JSON,100.3")
+    said = soakproof("compare", "--data", data, f"--{form}", "-")
+    assert soakproof("compare", "--data", data, f"--{form}", "file").code == said.code == 0
+    assert said.out == (here / "file").read_text().removesuffix("\n") + "\n"
+    assert "PASS: Nothing is worse" in said.err
+    assert not (here / "-").exists()
+
+
+def test_standard_output_takes_one_text(soakproof: Command, here: Path) -> None:
+    data = sheet(here / "x.csv", *rows_of("was", STEADY), *rows_of("now", STEADY))
+    said = soakproof("compare", "--data", data, "--png", "-")
+    assert (said.code, "--png -: a terminal shows no picture" in said.err) == (64, True)
+    said = soakproof("compare", "--data", data, "--csv", "-", "--json", "-")
+    assert (said.code, "two outputs go into one file" in said.err) == (64, True)
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def test_published_decisions_give_their_table(soakproof: Command, here: Path) ->
     said = soakproof("decide", "render", "--file", PUBLISHED)
     assert said.code == 0
     assert said == soakproof("decide", "render", "--file", PUBLISHED, "--release", RELEASE)
+    assert said == soakproof("decide", "render", "--file", PUBLISHED, "-o", "-")
     assert said.out.startswith(f"# Candidates and decisions for {RELEASE}")
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in said.out.splitlines() if "|" in line]
     decided = {row[0]: (row[2], row[3]) for row in rows[2:]}

@@ -61,6 +61,10 @@ BAD = [
     (Bytes, 18),
     (Bytes, "18"),
     (Bytes, "18 gib"),
+    (Bytes, "١ GiB"),  # digits of other scripts are none
+    (Seconds, "٣s"),
+    (Ratio, "३ %"),
+    (Tokens, "１２ tokens"),
     (Bytes, "-1 B"),
     (Bytes, [1]),
 ]

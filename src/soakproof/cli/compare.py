@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import click
 
 from soakproof.cli.options import FilledPath, filled, runs_option
-from soakproof.cli.output import say, table, width, working
+from soakproof.cli.output import complain, say, table, width, working
 from soakproof.errors import UsageError
 from soakproof.judge.comparing.request import MARGIN, METRICS_COMPARED, Request
 from soakproof.plain import plain
@@ -116,11 +116,13 @@ def compare(
     fewer describe, and decide with --accept-few alone. From five runs an arm on, a run is a repeat; else
     an answer is.
 
+    A FILE of - is standard output, for one form that is text; the tables go to standard error then.
+
     Exit codes: 0 nothing is worse by more than the margin, 1 an arm is, or a check failed, 2 INCONCLUSIVE
     (too little to say, or not comparable), 3 could not be carried out, 64 wrong usage.
     """
     from soakproof.cli.arming import arms_of_files, arms_of_runs, chosen_first, of_kinds
-    from soakproof.cli.comparing import refuse_outputs, write_outputs
+    from soakproof.cli.comparing import is_stdout, refuse_outputs, write_outputs
     from soakproof.judge.comparing.comparison import compare_arms
     from soakproof.judge.finding import EXIT_CODES
     from soakproof.report.comparing import notes, tables
@@ -143,15 +145,16 @@ def compare(
     )
     with working("comparing"):
         made = compare_arms(found, request)
+    tell = complain if any(map(is_stdout, wanted.values())) else say
     for title, one in tables(made):
-        say(f"{title}\n")
+        tell(f"{title}\n")
         right = [c.head for c in one.columns if c.style == "number"]
-        say(f"{table([c.head for c in one.columns], one.rows, right) if one.rows else one.empty}\n")
+        tell(f"{table([c.head for c in one.columns], one.rows, right) if one.rows else one.empty}\n")
         if one.note:
             say(paragraph(one.note, width()) + "\n")
     for told in notes(made):
-        say(paragraph(f"- {plain(told, 500)}", width(), "  "))
-    say("\n" + paragraph(f"{made.outcome}: {plain(made.sentence, 1000)}", width()))
+        tell(paragraph(f"- {plain(told, 500)}", width(), "  "))
+    tell("\n" + paragraph(f"{made.outcome}: {plain(made.sentence, 1000)}", width()))
     with working("writing"):
-        write_outputs(made, wanted)
+        write_outputs(made, wanted, tell)
     return EXIT_CODES[made.outcome]

@@ -116,7 +116,9 @@ def show(name: str, file: Path, runs: Path) -> int:
     type=click.Choice(tuple(_FORMATS.values())),
     help="Its form; by the end of FILE's name, else Markdown.",
 )
-@click.option("-o", "--output", type=FilledPath(path_type=Path), metavar="FILE", help="Write it there.")
+@click.option(
+    "-o", "--output", type=FilledPath(path_type=Path), metavar="FILE", help="Write it there; - prints it."
+)
 @click.option("--release", metavar="NAME", callback=filled, help="Only what is for that release.")
 @file_option
 @runs_option
@@ -130,10 +132,12 @@ def render(form: str | None, output: Path | None, release: str | None, file: Pat
       soakproof decide render
       soakproof decide render --release 2026.08 -o decisions.html
     """
-    from soakproof.cli.comparing import refuse_outputs
+    from soakproof.cli.comparing import STDOUT, refuse_outputs
     from soakproof.report.decisions import to_csv, to_html, to_markdown
     from soakproof.run import write_atomic
 
+    if output is not None and str(output) == STDOUT:
+        output = None
     if output is not None:
         refuse_outputs({"output": output})
     chosen = form or _FORMATS.get(output.suffix.lower() if output else "", "md")

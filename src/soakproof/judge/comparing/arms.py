@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+LEAST, MOST = (
+    1e-9,
+    1e12,
+)  # what can be measured, in any unit: ratios of what is beyond are no numbers any more
 Range = tuple[float, float]  # from the least to the greatest
 
 

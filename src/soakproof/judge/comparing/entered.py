@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from soakproof.errors import UsageError, did_you_mean
-from soakproof.judge.comparing.arms import Arm, Change, Measurement, Summary
+from soakproof.judge.comparing.arms import LEAST, MOST, Arm, Change, Measurement, Summary
 from soakproof.judge.comparing.tables import ArmTable, ChangeTable, RepeatTable, SummaryTable
 from soakproof.judge.identity import FIELDS
 from soakproof.plain import plain
@@ -89,11 +89,14 @@ def _trouble(value: Any, where: str) -> str:
         return ""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise UsageError(f"{where}: expected a number, found {plain(repr(value), 60)}")
-    if math.isnan(value):
+    if isinstance(value, float) and math.isnan(value):
         return "not a number"
-    if math.isinf(value):
+    if isinstance(value, float) and math.isinf(value):
         return "infinite"
-    return f"{value:g}, and no measure is negative or 0" if value <= 0 else ""
+    if value <= 0:
+        return f"{plain(value, 40)}, and no measure is negative or 0"
+    within = LEAST <= value <= MOST
+    return "" if within else f"{plain(value, 40)}, and a measure lies within {LEAST:g} and {MOST:g}"
 
 
 def _summary(one: SummaryTable, metrics: Mapping[str, Any], where: str) -> Summary:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from soakproof.clock import NS
 from soakproof.judge.claims import timing, whole
-from soakproof.judge.comparing.arms import Arm, Measurement, Period
+from soakproof.judge.comparing.arms import LEAST, MOST, Arm, Measurement, Period
 from soakproof.judge.contention import pressure
 from soakproof.judge.evidence import Evidence
 from soakproof.metrics import METRICS
@@ -58,7 +58,7 @@ def _measured(exchange: Exchange, run: int, metrics: Sequence[str]) -> Measureme
         name=exchange.id,
         workload=exchange.scenario,
         role=exchange.role,
-        values={name: value for name, value in values.items() if value},
+        values={name: value for name, value in values.items() if value and LEAST <= value <= MOST},
         prompt_tokens=exchange.prompt_tokens,
         completion_tokens=exchange.completion_tokens,
         cached_tokens=exchange.cached_tokens,
