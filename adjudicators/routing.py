@@ -43,17 +43,23 @@ class Routing(Adjudicator):
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         asked = evidence.target.get("model")
         ours = [e for e in evidence.exchanges if asked in (None, e.model_asked) and not e.refusal_planned]
-        yield self._models(evidence, [e for e in ours if e.model_answered])
+        yield self._models(evidence, ours)
         yield from self._routes(evidence, [e for e in ours if e.finish_reason is not None])
 
-    def _models(self, evidence: Evidence, named: Sequence[Exchange]) -> Finding:
+    def _models(self, evidence: Evidence, ours: Sequence[Exchange]) -> Finding:
         target = evidence.target
+        named = [e for e in ours if e.model_answered]
+        bare = [e for e in ours if not e.model_answered and e.finish_reason is not None] if named else []
         known = known_names(target) | {form for name in self.names for form in forms(name)}
         by_name = Counter(e.model_answered or "" for e in named)
         strange = {name for name in by_name if not forms(name) & known}
         loaded = {name for name in strange if forms(name) & other_names(target)}
         strangers = [e for e in named if e.model_answered in strange]
         outcome, answer = self._about_models(evidence, by_name, strange, loaded)
+        if bare:
+            many = f"{len(bare)} of {counted(len(named) + len(bare), 'answer')}"
+            answer = f"{many} name no model. Of those that do: {answer}"
+            outcome = Outcome.INCONCLUSIVE if outcome is Outcome.PASS else outcome
         return finding(
             self,
             "model",
@@ -62,8 +68,8 @@ class Routing(Adjudicator):
             figures=(Figure(name="under another name", value=len(strangers), n=len(named)),),
             limit=f"names of {plain(target.get('model') or 'the model', 80)}",
             limit_source="run.json, policy",
-            exchanges=ids(strangers),
-            critical=outcome is not Outcome.INCONCLUSIVE or len(strange) > 1,
+            exchanges=ids(strangers or bare),
+            critical=outcome is not Outcome.INCONCLUSIVE or len(strange) > 1 or bool(bare),
             fault="front" if outcome is Outcome.FAIL else "",
         )
 

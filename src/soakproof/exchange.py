@@ -100,7 +100,7 @@ class Reading:
         if self._successful():
             wanted = "text/event-stream" if self._opened.stream else "application/json"
             found = headers.get("content-type", "")
-            if found.partition(";")[0].strip().lower() != wanted:
+            if found.partition(";")[0].strip().lower() != wanted or not _is_utf8(found):
                 self._notes.add("content_type", found or "missing")
 
     def body(self, t_ns: int, data: bytes) -> None:
@@ -115,6 +115,10 @@ class Reading:
             self._document.feed(data)
         else:
             self._begin(t_ns, self._start + data)
+
+    def behind(self) -> None:
+        """Something came on the connection behind the whole response."""
+        self._notes.add("bytes_after_end")
 
     def end(self, t_ns: int) -> Exchange:
         """The body ended in good order."""
@@ -293,6 +297,13 @@ class Reading:
             return None
         words = redacted(source.evidence, self._redact)
         return words.encode("utf-8", "replace")[:ERROR_BODY_BYTES].decode("utf-8", "ignore")
+
+
+def _is_utf8(content_type: str) -> bool:
+    """Whether it tells the one charset of JSON and of event streams, or none."""
+    told = [p.partition("=") for p in content_type.lower().split(";")[1:]]
+    charsets = [value.strip().strip("\"'") for name, _, value in told if name.strip() == "charset"]
+    return all(charset in ("utf-8", "utf8") for charset in charsets)
 
 
 def _digest(text: str) -> str:

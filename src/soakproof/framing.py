@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 KEPT = 64  # bytes of a body's end, to tell it from what is none
 _SIZE_SO_FAR = re.compile(rb"[0-9a-fA-F]*[ \t]*(;.*)?")
+_LAST_CHUNK = re.compile(rb"\r\n0+[ \t]*(?:;[^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*\r\n")
 
 
 def contradiction(fields: Iterable[tuple[str, str]]) -> str:
@@ -26,6 +27,16 @@ def is_garbage(tail: bytes, body_end: bytes) -> bool:
     line = tail.rpartition(b"\n")[2].rstrip(b"\r")
     in_body = body_end.endswith(line) if len(line) <= len(body_end) else line.endswith(body_end or line)
     return not in_body and _SIZE_SO_FAR.fullmatch(line) is None
+
+
+def is_followed(tail: bytes, body_end: bytes, *, chunked: bool) -> bool:
+    """Whether more than line ends came behind a whole response, of whose connection this is the end."""
+    if chunked:
+        last = _LAST_CHUNK.search(tail)
+        more = tail[last.end() :] if last else b""
+    else:
+        more = tail.rpartition(body_end)[2] if body_end else b""
+    return bool(more.strip(b"\r\n"))
 
 
 class LineEnds:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from responses import DONE, JSON, STOP, answer, events, read, text
+from msgspec.structs import replace
+from responses import DONE, EVENT_STREAM, JSON, STOP, answer, chunk, events, read, text
 
 from soakproof.clock import NS
 from soakproof.judge import Outcome
@@ -119,6 +120,9 @@ VIOLATIONS = {
     "unframed_error": read(answer("Hi", end=[]) + b'{"error":{"message":"gone"}}'),
     "html": read(b"<html>gone</html>", status=502, headers={"content-type": "text/html"}),
     "content_type": read(answer("Hi"), headers={"content-type": "text/plain"}),
+    "content_encoding": read(answer("Hi"), headers=EVENT_STREAM | {"content-encoding": "gzip"}),
+    "bytes_after_end": replace(read(answer("Hi")), notes=("bytes_after_end",)),
+    "finish_without_call": read(answer("Hi", end=[chunk(finish="tool_calls"), DONE])),
     "completions_style": read(events({"choices": [{"index": 0, "text": "Hi"}]}, STOP, DONE)),
 }  # fmt: skip
 
@@ -153,6 +157,7 @@ DOUBTS: dict[str, list[dict[str, Any]]] = {
     "timings_over_clock": [{"timings": timings(ms=5000.0)}],
     "finish_reason_unknown": [{"notes": ("finish_reason_unknown: pause_turn",)}],
     "finish_reason_filtered": [{"notes": ("finish_reason_filtered",)}],
+    "role_not_assistant": [{"notes": ("role_not_assistant: user",)}],
     "over_max_tokens": [{"notes": ("over_max_tokens: 80 of 64 tokens",)}],
 }
 
@@ -165,6 +170,23 @@ def test_numbers_that_contradict_each_other_are_inconclusive(name: str, fields: 
     assert {f.subject for f in found.values() if f.critical} == {name, "answers"} - (
         {"answers"} if not found["answers"].critical else set()
     )
+
+
+def test_rates_that_their_own_tokens_and_time_contradict_are_doubtful() -> None:
+    fitting, tiny = {"predicted_per_second": 49.0}, {"prompt_per_second": 1e6}
+    healthy = [answered(i, timings=timings(**fitting)) for i in range(9)]
+    short = [answered(10 + i, timings=timings(prompt=1, prompt_ms=0.02, **tiny)) for i in range(4)]
+    assert "rates_disagree" not in judged(*healthy, *short)
+    wrong = [answered(20 + i, timings=timings(predicted_per_second=150.0)) for i in range(3)]
+    assert judged(*healthy, *wrong[:2])["rates_disagree"].outcome is Outcome.PASS
+    assert judged(*healthy, *wrong)["rates_disagree"].outcome is Outcome.INCONCLUSIVE
+
+
+def test_finish_reasons_that_differ_in_capitals_alone_are_doubtful() -> None:
+    all_alike = [answered(i, finish_reason="STOP") for i in range(3)]
+    assert "finish_reason_case" not in judged(*all_alike, answered(3, finish_reason="length"))
+    found = judged(*all_alike, answered(3, finish_reason="stop"))["finish_reason_case"]
+    assert (found.outcome, found.exchanges) == (Outcome.INCONCLUSIVE, ("x3",))
 
 
 @pytest.mark.parametrize("missing", ["usage", "timings"])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from soakproof.judge import Finding, Outcome
 from soakproof.judge.naming import forms, known_names
-from soakproof.records import Exchange
+from soakproof.records import Exchange, Failure
 from soakproof.testing.evidence import adjudicate, evidence, exchange
 
 GGUF = "/var/lib/models/soak-probe-7m-q8_0.gguf"
@@ -95,6 +95,17 @@ def test_another_model_all_along_fails_where_the_models_file_is_known() -> None:
 def test_no_name_at_all_is_inconclusive_and_decides_nothing() -> None:
     found = judged(None, None)["model"]
     assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False)
+
+
+def test_answers_without_a_name_beside_named_ones_are_inconclusive() -> None:
+    found = judged(*[GGUF] * 17, *[None] * 18)["model"]
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, True)
+    assert found.answer.startswith("18 of 35 answers name no model. Of those that do: All 17 answers came")
+    assert "x17" in found.exchanges
+    assert judged(GGUF, None, "Qwen3-8B")["model"].outcome is Outcome.FAIL
+    cut = exchange("x1", model_answered=None, finish_reason=None, outcome="fail", failure=Failure.CUT)
+    run = evidence([exchange(model_asked="llm", model_answered="Probe"), cut], target=LEMONADE)
+    assert adjudicate("routing", run)["model"].outcome is Outcome.PASS
 
 
 def test_requests_for_another_model_are_left_to_whoever_asked() -> None:

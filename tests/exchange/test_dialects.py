@@ -5,9 +5,9 @@ from typing import Any
 import orjson
 import pytest
 from dialects import HEALTHY, USAGE
-from responses import JSON, answer, read
+from responses import DONE, JSON, STOP, answer, chunk, events, read, text
 
-from soakproof.records import Exchange
+from soakproof.records import Exchange, Failure
 
 
 def names(exchange: Exchange) -> set[str]:
@@ -24,7 +24,10 @@ def test_healthy_dialect(name: str) -> None:
     assert {field: getattr(exchange, field) for field in fields} == fields
 
 
-@pytest.mark.parametrize("content_type", ["text/event-stream; charset=utf-8", "TEXT/EVENT-STREAM"])
+@pytest.mark.parametrize(
+    "content_type",
+    ["text/event-stream; charset=utf-8", "TEXT/EVENT-STREAM", 'text/event-stream;Charset="UTF8"'],
+)
 def test_content_types_that_are_right(content_type: str) -> None:
     assert names(read(answer("Hi"), headers={"content-type": content_type})) == set()
 
@@ -35,6 +38,10 @@ def test_content_types_that_are_right(content_type: str) -> None:
         ({}, "content_type: missing"),
         ({"content-type": "text/plain"}, "content_type: text/plain"),
         ({"content-type": "application/json"}, "content_type: application/json"),
+        (
+            {"content-type": "text/event-stream; charset=utf-16"},
+            "content_type: text/event-stream; charset=utf-16",
+        ),
     ],
 )
 def test_a_wrong_content_type_is_told_and_the_body_is_read(headers: dict[str, str], note: str) -> None:
@@ -71,3 +78,18 @@ def test_answers_that_are_not_streamed(choice: dict[str, Any], words: str) -> No
         exchange = read(pieces, headers=JSON, stream=False)
         assert (exchange.outcome, exchange.text, exchange.completion_tokens) == ("ok", words, 2)
         assert (exchange.token_events, exchange.first_token_ns, exchange.done_marker) == (0, None, False)
+
+
+def test_an_answer_in_another_role_is_told() -> None:
+    asked = chunk({"role": "user", "content": None})
+    assert names(read(events(asked, text("Hi"), STOP, DONE))) == {"role_not_assistant"}
+    assert names(read(answer("Hi"))) == set()
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_choices_that_nobody_asked_for_are_told_as_that(stream: bool) -> None:
+    other = {"index": 1, "message": {"content": "Hi"}, "delta": {"content": "Hi"}, "finish_reason": "stop"}
+    body = events({"choices": [other]}, DONE) if stream else orjson.dumps({"choices": [other]})
+    exchange = read(body, stream=stream)
+    assert exchange.failure is Failure.PROTOCOL
+    assert exchange.reason == "no choice of index 0, which was asked for: only others came (index 1)"

@@ -93,3 +93,10 @@ def test_a_word_that_nobody_knows_is_in_doubt(finish: str) -> None:
     exchange = read(events(ROLE, text("Once"), chunk(finish=finish), DONE))
     assert (exchange.outcome, names(exchange)) == ("ok", {"finish_reason_unknown"})
     assert read(events(ROLE, text("Once"), chunk(finish=finish))).failure is Failure.CUT
+
+
+@pytest.mark.parametrize("finish", ["tool_calls", "function_call", "TOOL_USE"])
+def test_a_finish_reason_of_a_call_that_is_not_there(finish: str) -> None:
+    call = chunk({"tool_calls": [{"index": 0, "function": {"name": "go", "arguments": "{}"}}]})
+    assert "finish_without_call" in names(read(events(text("Hi"), chunk(finish=finish), DONE)))
+    assert "finish_without_call" not in names(read(events(call, chunk(finish=finish), DONE)))

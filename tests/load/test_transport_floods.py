@@ -123,6 +123,42 @@ def test_trailers_without_end_do_not_undo_an_answer_that_was_whole() -> None:
     assert any(note.startswith("protocol_after_done") for note in exchange.notes)
 
 
+def says(words: bytes) -> Exchange:
+    """What a request comes to that is answered by these bytes at once."""
+
+    def speak(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(words)
+        connection.recv(1)  # until the client leaves
+
+    with serving(speak) as url:
+        return ask(url, PATIENT)
+
+
+@pytest.mark.parametrize("behind", [b"HTTP/1.1 400 No\r\nContent-Length: 0\r\n\r\n", b"HTTP/1.1 4", b"oops"])
+def test_what_comes_behind_a_whole_response_is_told(behind: bytes) -> None:
+    exchange = says(WHOLE + behind)
+    assert (exchange.outcome, exchange.text) == ("ok", "yes it is")
+    assert exchange.notes == ("bytes_after_end",)
+
+
+def test_line_ends_behind_a_response_are_nothing() -> None:
+    assert says(WHOLE + b"\r\n").notes == says(WHOLE).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        (b"X-No: \x1b[2J\r\n\r\n", "status 500: Invalid header value char"),
+        (b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", "status 500: Transfer-Encoding"),
+    ],
+)
+def test_a_head_that_cannot_be_read_is_told_in_words_with_its_status(head: bytes, reason: str) -> None:
+    exchange = says(b"HTTP/1.1 500 Internal Server Error\r\n" + head)
+    assert exchange.failure is Failure.PROTOCOL
+    assert exchange.reason.startswith(reason)
+
+
 def test_a_neighbour_of_a_flood_is_served() -> None:
     with flooding(STREAM_HEAD, PING) as url, serving(whole) as other:
         flood = gevent.spawn(ask, url, PATIENT)

@@ -13,7 +13,7 @@ import trio
 
 from soakproof import sweep
 from soakproof.clock import RunClock
-from soakproof.framing import KEPT, contradiction, is_garbage
+from soakproof.framing import KEPT, contradiction, is_followed, is_garbage
 from soakproof.gates.overheard import Overheard
 from soakproof.records import Exchange, Failure
 
@@ -137,7 +137,7 @@ async def _converse(flight: Flight, client: httpx.AsyncClient, url: str, clock: 
 async def _read(flight: Flight, response: httpx.Response, clock: RunClock) -> Exchange:
     reading = flight.reading
     if wrong := contradiction(response.headers.multi_items()):
-        return reading.broke(clock.now(), Failure.PROTOCOL, wrong)
+        return reading.broke(clock.now(), Failure.PROTOCOL, f"status {response.status_code}: {wrong}")
     reading.headers(clock.now(), response.status_code, dict(response.headers.items()))
     cut_at = flight.cancel.tokens if flight.cancel else None
     body_end = b""
@@ -157,6 +157,11 @@ async def _read(flight: Flight, response: httpx.Response, clock: RunClock) -> Ex
         if chunked and is_garbage(response.extensions["network_stream"].tail, body_end):
             return reading.broke(clock.now(), Failure.PROTOCOL, f"not the size of a chunk: {error}")
         raise
+    tail = response.extensions["network_stream"].tail
+    if not reading.over_limit and is_followed(
+        tail, body_end, chunked="transfer-encoding" in response.headers
+    ):
+        reading.behind()
     return reading.end(clock.now())
 
 

@@ -15,6 +15,8 @@ from soakproof.records import Exchange, Failure
 FASTEST_GENERATED = 1e5  # tokens/s; no machine that serves one model comes near it
 FASTEST_PROMPT = 1e7
 SLACK_MS = 1000.0
+RATES_DIFFER = 1.5  # times: a rate is computed from the very tokens and time beside it
+LEAST_TIMED_MS = 1.0
 LEAST_SPREAD_MS = 2000.0  # of a stream, for its times to be set against the server's
 EVENTS_SLACK = 2  # pieces of text beyond the tokens: a token may be split where reasoning ends
 _TIMES = ("prompt_n", "prompt_ms", "predicted_n", "predicted_ms")
@@ -84,7 +86,7 @@ def _usage(exchange: Exchange) -> Found:
 
 
 def _timings(timings: Mapping[str, Any]) -> Found:
-    """llama.cpp's own. A rate of its own is null or absurd for short answers, and is passed over."""
+    """llama.cpp's own. A rate of its own is null or absurd for short answers, and is passed over there."""
     negative = [name for name in _TIMES if _below_zero(timings.get(name))]
     broken = [name for name in _TIMES if name in timings and number(timings[name]) is None]
     if negative:
@@ -98,6 +100,12 @@ def _timings(timings: Mapping[str, Any]) -> Found:
         tokens, took = number(timings.get(f"{part}_n")), number(timings.get(f"{part}_ms"))
         if tokens is not None and took is not None and tokens >= least and tokens * 1000 > fastest * took:
             yield "timings_absurd", f"{part}: {tokens:g} tokens in {took:g} ms"
+        rate = number(timings.get(f"{part}_per_second"))
+        if tokens is None or took is None or rate is None or tokens < least or took < LEAST_TIMED_MS:
+            continue
+        made = tokens * 1000 / took
+        if not made / RATES_DIFFER <= rate <= made * RATES_DIFFER:
+            yield "rates_disagree", f"{part}: {rate:g} tokens/s, and {tokens:g} tokens in {took:g} ms"
 
 
 def _below_zero(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """What a server does as a rule, so that the exchange in which it does not is seen. Pure; no I/O."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
@@ -94,6 +95,22 @@ def early_length(evidence: Evidence) -> dict[str, str]:
         and context is not None
         and e.prompt_tokens is not None
         and e.prompt_tokens + (e.completion_tokens or 0) < ROOM * context
+    }
+
+
+def spelled_otherwise(exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """Answers whose finish reason differs from the commoner one of others in capitals alone. By id, each with
+    a detail.
+    """
+    reasons = [(e.id, e.finish_reason) for e in exchanges if e.finish_reason]
+    counts = Counter(reason for _, reason in reasons)
+    usual: dict[str, str] = {}
+    for reason, _ in counts.most_common():
+        usual.setdefault(reason.lower(), reason)
+    return {
+        id: f"{reason}, and {usual[reason.lower()]}"
+        for id, reason in reasons
+        if reason != usual[reason.lower()]
     }
 
 

@@ -25,6 +25,7 @@ from soakproof.framing import LineEnds, contradiction
 from soakproof.records import Exchange, Failure
 
 _BLOCK = 65536
+_LOOKED_BEHIND = 64  # bytes
 _LONGEST_HEAD = 256 * 1024  # characters of headers, interim ones and trailers included
 
 
@@ -85,11 +86,17 @@ class _Parser(HTTPResponse):
         self._head = 0
         self.now = 0
         self.at_end = False  # the connection was closed
+        self.head_read = False
         self.whole = False  # the answer itself is: an interim response, which may come alone, is none
 
     def feed(self, data: bytes) -> None:
         """Past HTTPResponse, which adds what is for HEAD."""
         HTTPResponseParser.feed(self, data if self._ends.over else self._ends.feed(data))
+
+    def _on_message_begin(self) -> None:
+        if self.whole:
+            raise HTTPParseError("another answer behind the first")
+        super()._on_message_begin()
 
     def _on_header_field(self, string: str) -> None:
         self._in_head(string)
@@ -106,11 +113,10 @@ class _Parser(HTTPResponse):
 
     def _on_headers_complete(self) -> int | bool | None:
         skip: int | bool | None = super()._on_headers_complete()
-        if self.whole:
-            raise HTTPParseError("another answer behind the first")
         if wrong := contradiction((k, str(v)) for k, v in self.items()):
             raise HTTPParseError(wrong)
         if self.get_code() >= 200:
+            self.head_read = True
             self._reading.headers(self.now, self.get_code(), {k.lower(): str(v) for k, v in self.items()})
         return skip
 
@@ -208,21 +214,44 @@ def perform(
 def _converse(flight: Flight, message: bytes, clock: RunClock, first_token: Event | None) -> Exchange:
     assert flight.connection is not None
     parser = _Parser(flight.reading)
+    ended: Exchange | None = None
     try:
         flight.connection.sendall(message)
         with _arrivals(flight.connection) as wait:
             ended = _read(flight, wait, parser, clock, first_token)
     except HTTPParseError as error:
-        if parser.whole:  # something came behind it
-            return flight.reading.end(clock.now())
-        return _ended_badly(flight, clock, Failure.RESET if parser.at_end else Failure.PROTOCOL, str(error))
+        if not parser.whole:
+            return _ended_badly(flight, clock, *_unread(parser, error))
+        flight.reading.behind()
     except OSError as error:
         return _ended_badly(flight, clock, Failure.RESET, str(error))
     if ended is not None:
         return ended
     if parser.whole:
-        return flight.reading.end(clock.now())
+        now = clock.now()
+        if _is_followed(flight.connection):
+            flight.reading.behind()
+        return flight.reading.end(now)
     return _ended_badly(flight, clock, Failure.RESET, "the connection closed before the answer was whole")
+
+
+def _unread(parser: _Parser, error: HTTPParseError) -> tuple[Failure, str]:
+    """Why a response could not be read, with the status of one whose head was not."""
+    why = str(error.args[0]) if error.args else "it cannot be read"  # llhttp has a number beside its words
+    if parser.at_end:
+        return Failure.RESET, why
+    status = parser.get_code()
+    return Failure.PROTOCOL, why if parser.head_read or status < 200 else f"status {status}: {why}"
+
+
+def _is_followed(connection: gevent.socket.socket) -> bool:
+    """Whether more than line ends has come already behind a whole response; nothing is waited for."""
+    connection.settimeout(0.0)
+    try:
+        more: bytes = connection.recv(_LOOKED_BEHIND)
+    except OSError:  # nothing there, or a connection that was cut: the response is whole
+        return False
+    return bool(more.strip(b"\r\n"))
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from soakproof.reading.delta import EMPTY, Delta, ToolCalls, read_delta
 from soakproof.reading.finish import Meaning, meaning
 from soakproof.reading.notes import Notes, printable
 
+ASSISTANT = "assistant"
 NAME_CHARS = 300
 MOST_IDS = 8  # beside the first
 KEPT_CHARS = 64 * 1024  # of each kind of text of an answer that has no end
@@ -27,6 +28,8 @@ class Answer:
         self.timings: dict[str, Any] | None = None
         self.calls = ToolCalls()
         self.choices_seen = False
+        self.own_choice_seen = False  # the one that was asked for, of index 0
+        self.other_index = ""  # of the first other one
         self.chars = 0  # of all that is kept
         self._content: list[str] = []
         self._reasoning: list[str] = []
@@ -86,6 +89,9 @@ class Answer:
 
     def _take(self, choice: Mapping[str, Any], message: Mapping[str, Any]) -> Delta:
         delta = read_delta(message, self._notes)
+        role = message.get("role")
+        if isinstance(role, str) and role.strip().lower() not in ("", ASSISTANT):
+            self._notes.add("role_not_assistant", role)
         if delta.calls and not self.calls.add(delta.calls, self._notes):
             delta = delta._replace(calls=())
         self.chars += (
@@ -147,8 +153,10 @@ class Answer:
                 self._notes.add("choice_not_object")
             elif choice.get("index") in (0, None, "0") and found is None:
                 found = choice
+                self.own_choice_seen = True
             else:
                 self._notes.add("other_choices")
+                self.other_index = self.other_index or printable(str(choice.get("index"))[:40], 40)
         return found
 
     def _about(self, document: Mapping[str, Any]) -> None:

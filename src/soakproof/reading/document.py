@@ -1,7 +1,7 @@
 """A body that is one document: an answer that was not streamed, or an error. No I/O, no clock."""
 
 from soakproof.reading.answer import Answer
-from soakproof.reading.ending import Fault, said
+from soakproof.reading.ending import Fault, only_others, said
 from soakproof.reading.lenient import parse
 from soakproof.reading.notes import Notes
 from soakproof.reading.server_error import ServerError, by_status, classify, error_in, note_error, read_error
@@ -100,6 +100,8 @@ class Document:
         if not isinstance(document, dict) or not document.get("choices"):
             return Fault(Failure.PROTOCOL, "JSON that is no chat completion: it has no choices")
         self._answer.document(document)
+        if others := only_others(self._answer):
+            return Fault(Failure.PROTOCOL, others)
         if self._answer.finish_reason is None:
             return Fault(Failure.PROTOCOL, "the answer has no finish reason")
         return None

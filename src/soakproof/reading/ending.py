@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from soakproof.reading.answer import Answer
 from soakproof.reading.counts import Counts, milliseconds
+from soakproof.reading.finish import is_of_calls
 from soakproof.reading.notes import Notes, printable
 from soakproof.reading.progress import TokenTimes
 from soakproof.records import Failure
@@ -37,10 +38,19 @@ def fault_of_answer(answer: Answer, counts: Counts, max_tokens: int, expect_text
     return Fault(Failure.EMPTY, f"no text; the finish reason is {finish}")
 
 
+def only_others(answer: Answer) -> str:
+    """Which choices came where the one that was asked for did not; empty where it did, or none came."""
+    if answer.own_choice_seen or not answer.other_index:
+        return ""
+    return f"no choice of index 0, which was asked for: only others came (index {answer.other_index})"
+
+
 def note_oddities(answer: Answer, counts: Counts, max_tokens: int, notes: Notes) -> None:
     """What is no failure, but must be known of whoever judges the answer."""
     if answer.finish == "unknown":
         notes.add("finish_reason_unknown", answer.finish_reason or "")
+    if answer.finish_reason and is_of_calls(answer.finish_reason) and not str(answer.calls):
+        notes.add("finish_without_call", answer.finish_reason)
     if answer.finish_reason == "content_filter":
         notes.add("finish_reason_filtered")
     if 0 < max_tokens <= (counts.completion or 0):

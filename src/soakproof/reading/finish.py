@@ -25,6 +25,7 @@ _NONE = {
     *("null", "none", "nil", "undefined", "finish_reason_unspecified"),
     *("not_finished", "unfinished", "running", "in_progress"),
 }
+_OF_CALLS = {"tool_calls", "function_call", "tool_use", "tool_call", "toolcalls"}
 _GAVE_UP = re.compile(
     r"error|abort|cancel|fail|time_?d?_?out|time_limit|deadline|crash|resource|out_of_memory|\boom\b"
     r"|interrupt|disconnect|preempt|overload|unavailable|unload|terminat|killed|exception|user_?stopped"
@@ -36,10 +37,19 @@ def meaning(reason: str) -> Meaning:
 
     ``unknown`` is none of the words that servers are known to use.
     """
-    word = reason.strip().lower().partition(":")[0].replace("-", "_").replace(" ", "_")
+    word = _word(reason)
     if not word or word in _NONE:
         return "none"
     word = word.removeprefix("finish_reason_")
     if word in _WHOLE:
         return "whole"
     return "gave_up" if _GAVE_UP.search(word) else "unknown"
+
+
+def is_of_calls(reason: str) -> bool:
+    """Whether it says that the answer ends with a call of a tool."""
+    return _word(reason).removeprefix("finish_reason_") in _OF_CALLS
+
+
+def _word(reason: str) -> str:
+    return reason.strip().lower().partition(":")[0].replace("-", "_").replace(" ", "_")

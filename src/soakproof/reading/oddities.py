@@ -56,6 +56,13 @@ _ENDS = {
     "finish_reason_empty": Oddity("a finish reason that is blank or a word for none: taken for none"),
     "finish_reason_unknown": _doubt("a finish reason of no known meaning: whether it was cut is unknown"),
     "finish_reason_not_text": _violation("a finish reason that is no text"),
+    "finish_without_call": _violation(
+        "the finish reason is that of a tool call, and there is none: agents wait for it"
+    ),
+    "finish_reason_case": _doubt(
+        "finish reasons of one meaning that differ in capitals: clients compare them letter by letter",
+        "front",
+    ),
     "second_finish_reason": _violation("two finish reasons that differ: whether it was cut is unknown"),
     "text_after_finish": _violation("text after the finish reason: clients have stopped reading"),
     "done_variant": _violation("[DONE] is spelled otherwise: clients take it for broken JSON", "front"),
@@ -107,7 +114,11 @@ _FRAMES = {
     "named_event": Oddity("words in an event of another name, which the standard lets clients ignore"),
     "unknown_fields": Oddity("fields that the standard lets clients ignore"),
     "html": _violation("a page of HTML", "front"),
-    "content_type": _violation("a content type that is not that of what was asked for", "front"),
+    "content_type": _violation("a content type or a charset that is not that of what was asked for", "front"),
+    "bytes_after_end": _violation(
+        "something came behind the whole response: on a kept connection the next answer begins with it",
+        "front",
+    ),
     "content_encoding": _violation("compressed, though no encoding was accepted", "front"),
     "buffered": _doubt(
         "held back and let go at once: no stream, and times between tokens mean nothing",
@@ -121,6 +132,7 @@ _CHUNKS = {
     "completions_style": _violation("text where a chat's chunk has a delta"),
     "message_in_stream": Oddity("a whole message in a stream, after its pieces or in place of them"),
     "delta_not_object": _violation("a delta that is no object"),
+    "role_not_assistant": _doubt("an answer in another role than assistant's", "front"),
     "choice_not_object": _violation("a choice that is no object"),
     "other_choices": Oddity("choices that were not asked for"),
     "content_parts": Oddity("content in parts"),
@@ -157,6 +169,7 @@ _NUMBERS = {
     "fewer_tokens_than_events": _doubt("fewer tokens counted than pieces of text were sent"),
     "timings_null": _doubt("timings of an answer whose count or time is null or no number"),
     "timings_absurd": _doubt("timings that no machine reaches, or a time that is not above 0"),
+    "rates_disagree": _doubt("a rate of timings that is not what their own tokens and time come to", least=3),
     "timings_over_clock": _doubt("the server says it took longer than the whole exchange did"),
     "timings_under_clock": _doubt(
         "the server says it took a third of the time in which its tokens came, or less",

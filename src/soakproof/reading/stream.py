@@ -5,7 +5,7 @@ from typing import Any
 from soakproof.plain import listed
 from soakproof.reading.answer import Answer
 from soakproof.reading.delta import whole
-from soakproof.reading.ending import Fault, said
+from soakproof.reading.ending import Fault, only_others, said
 from soakproof.reading.lenient import parse
 from soakproof.reading.notes import Notes
 from soakproof.reading.progress import TokenTimes
@@ -109,6 +109,8 @@ class EventStream:
             return self._no_events()
         if self._events and not self._answer.choices_seen:
             return Fault(Failure.PROTOCOL, f"none of {self._events} events is a chunk of a chat completion")
+        if others := only_others(self._answer):
+            return Fault(Failure.PROTOCOL, others)
         if self.done and self._closed_without_token:
             # A cut stream breaks off behind a token. This one was brought to its close by the server.
             return Fault(Failure.PROTOCOL, "the stream was closed in good order, but it has no finish reason")
