@@ -45,6 +45,7 @@ ELSEWHERE = {
     "server_log: device_error": "tests/adjudicators/test_server_log.py",
     "server_log: device_lost": "tests/load/test_words_of_the_server.py",
     "server_log: out_of_memory": "tests/adjudicators/test_server_log.py",
+    "slots: busy": "tests/adjudicators/test_slots.py",
     "slots: one slot": "tests/judge/test_placement.py",
 }
 # Each oddity of the protocol that weighs is made to fire in these rooms' tests, if no plant does it.

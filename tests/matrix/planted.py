@@ -101,12 +101,25 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
 
 
 def prove(folder: Path, pair: Testbed, name: str) -> Proof:
-    """The soak of a plant; once more where this machine was too busy for the tester, which proves nothing."""
-    proof = soak(folder, pair, name)
-    if proof.outcome == Outcome.INCONCLUSIVE != planting.find(name).verdict and proof.starved():
+    """The soak of a plant; once more where this machine was too busy for the tester, or for an even rate: that
+    proves nothing.
+    """
+    kind, proof = planting.find(name), soak(folder, pair, name)
+    starved = proof.outcome == Outcome.INCONCLUSIVE != kind.verdict and proof.starved()
+    if starved or any(_is_unsteady(proof, fires) for fires in kind.fires):
         (again := folder / "again").mkdir()
         return soak(again, pair, name)
     return proof
+
+
+def _is_unsteady(proof: Proof, fires: Fires) -> bool:
+    """Whether a rate fell in steps, as it does when others take the processors for a while."""
+    finding = proof.findings.get(fires.detector)
+    return (
+        finding is not None
+        and finding.outcome != fires.outcome
+        and "what else the host did" in finding.answer
+    )
 
 
 def _policy(more: str) -> str:

@@ -16,7 +16,7 @@ structured_json = 1
 """
     seconds = 5
     fires = (Fires("slots: gone", within=None),)
-    may_fire = ("functional: victims 1",)
+    may_fire = ("functional: victims 1", "functional: exchanges: http_status")
 
     def __init__(self, value: float) -> None:
         super().__init__(value)
