@@ -101,8 +101,8 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
 
 
 def prove(folder: Path, pair: Testbed, name: str) -> Proof:
-    """The soak of a plant; once more where this machine was too busy for the tester, or for an even rate: that
-    proves nothing.
+    """The soak of a plant; once more where this machine was too busy for the tester or for an even rate, and
+    nothing was proven.
     """
     kind, proof = planting.find(name), soak(folder, pair, name)
     starved = proof.outcome == Outcome.INCONCLUSIVE != kind.verdict and proof.starved()
