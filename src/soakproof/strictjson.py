@@ -86,6 +86,12 @@ def _strict(text: str) -> Parsed:
         return Parsed("invalid", reason=f"{type(error).__name__}: {str(error)[:80]}")
 
 
+def doubled_key(text: str) -> str:
+    """Which key comes twice in one object of a JSON text, in words; "" where none does."""
+    found = _strict(text)
+    return found.reason if found.grade == "duplicate_key" else ""
+
+
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
     """Whether the text is the beginning of a value: the error lies where the text ends."""
     if not text.lstrip().startswith(("{", "[")):

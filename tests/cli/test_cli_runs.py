@@ -384,8 +384,11 @@ def test_a_seal_that_is_a_dangling_link_is_called_that_by_every_command(
     assert rows(soakproof("runs").out)[a_run.name].rstrip().endswith("damaged")
 
 
-def test_a_raw_result_that_was_sealed_unreadable_is_told_by_verify(soakproof: Command, a_run: Path) -> None:
-    (a_run / "raw.json").write_text("{")
+@pytest.mark.parametrize("raw", ["{", '{"outcome": "failed", "thresholds": [], "outcome": "clean"}'])
+def test_a_raw_result_that_was_sealed_unreadable_is_told_by_verify(
+    soakproof: Command, a_run: Path, raw: str
+) -> None:
+    (a_run / "raw.json").write_text(raw)
     seal_run(a_run)
     assert "`soakproof verify" in soakproof("adjudicate", "latest").err
     said = soakproof("verify")

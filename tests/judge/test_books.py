@@ -120,6 +120,22 @@ def test_a_source_that_is_not_there_is_said_once_and_counted_each_time() -> None
     assert told(run(of_load(), of_tester(), both)) == []
 
 
+def test_another_runs_watch_is_told_by_the_wall_clock() -> None:
+    begun = {"started_at": "2026-11-30T14:48:25Z"}
+    zero = 1796050105.0
+
+    def watched(wall: float, *steps: float) -> list[str]:
+        started, *rest = of_watch()
+        own = structs.replace(started, details={"wall_unix_s": wall})
+        stepped = [event("clock_step", 0.5, step_s=step) for step in steps]
+        return told(run(of_load(), of_tester(), [own, *stepped, *rest], **begun))
+
+    assert watched(zero + 0.9) == watched(zero - 30) == watched(zero + 3600, -3590.0) == []
+    assert watched(zero + 3600) == [
+        "watch: watch began 3,600 s later by the wall clock than its place in the run"
+    ]
+
+
 def test_a_fault_that_was_taken_out_of_the_kernel_log_is_missed() -> None:
     fault = kernel(at=5.0, incident=1)
     watched = of_watch()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from soakproof.errors import UsageError
-from soakproof.load.outputs import csv_prefix, refuse_unwritable
+from soakproof.load.outputs import csv_prefix, refuse_unwritable, remove_unused
 
 
 def tried(**given: str | None) -> None:
@@ -24,6 +24,19 @@ def test_a_file_that_is_there_keeps_what_is_in_it(tmp_path: Path) -> None:
 def test_a_new_one_is_not_there_before_its_time(tmp_path: Path, name: str) -> None:
     tried(html_file=str(tmp_path / name))
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_what_was_made_for_a_run_that_is_refused_is_taken_away_again(tmp_path: Path) -> None:
+    (tmp_path / "old_stats.csv").write_text("")
+    csv_prefix(str(tmp_path / "old"))
+    csv_prefix(str(tmp_path / "new" / "deep" / "mine"))
+    (tmp_path / "new" / "deep" / "mine_stats.csv").write_text("")  # as Locust does then
+    remove_unused()
+    assert [path.name for path in tmp_path.iterdir()] == ["old_stats.csv"]
+    csv_prefix(str(tmp_path / "new" / "mine"))
+    (tmp_path / "new" / "mine_stats.csv").write_text("precious")
+    remove_unused()
+    assert (tmp_path / "new" / "mine_stats.csv").read_text() == "precious"
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links that anybody may make")

@@ -37,7 +37,7 @@ from soakproof.load.arguments import (
 )
 from soakproof.load.ending import recover_command
 from soakproof.load.interrupt import hangup_as_sigterm, interrupt_main, sigterm_as_well, to_main_greenlet
-from soakproof.load.outputs import refuse_unwritable
+from soakproof.load.outputs import refuse_unwritable, remove_unused
 from soakproof.load.page import Page
 from soakproof.load.progress import left_out_lines, say
 from soakproof.load.rig import prepare
@@ -119,9 +119,11 @@ class Hooks:
             _leave(SoakproofError(f"the run cannot be prepared: {words(error)}"))
         except KeyboardInterrupt:
             say("stopped before the load began")
+            remove_unused()
             sys.exit(EXIT_ERROR)
         except Exception:
             logging.exception("soakproof could not prepare the run; this is a fault of the tester")
+            remove_unused()
             sys.exit(EXIT_ERROR)
 
     def _is_sealing(self) -> bool:
@@ -298,6 +300,7 @@ def _kinds_left(plan: Plan) -> set[str]:
 def _leave(error: SoakproofError) -> None:
     """End Locust at once with the error's code; its text goes to standard error."""
     say(f"soakproof: {error}", sys.stderr)
+    remove_unused()
     sys.exit(error.exit_code)
 
 

@@ -4,6 +4,7 @@ Locust would end with an error of its own, after the load, with the exit code of
 """
 
 import argparse
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,9 @@ from soakproof.errors import EXIT_USAGE, UsageError, words
 from soakproof.load.progress import say
 from soakproof.plain import plain
 
+_made: list[
+    Path
+] = []  # what was not there before: folders that we made, the outermost first, then their files
 _CSV = ("stats", "stats_history", "failures", "exceptions")
 
 
@@ -31,8 +35,20 @@ def csv_prefix(prefix: str) -> str:
             _refuse("--csv", Path(f"{prefix}_{part}.csv"))
     except UsageError as error:
         say(f"soakproof: {error}")
+        remove_unused()
         sys.exit(EXIT_USAGE)
     return prefix
+
+
+def remove_unused() -> None:
+    """Where nothing is run after all: take away what was not there before and is empty."""
+    for path in reversed(_made):
+        with contextlib.suppress(OSError):  # it is in use, or has something in it
+            if path.is_dir():
+                path.rmdir()
+            elif not path.stat().st_size:
+                path.unlink()
+    _made.clear()
 
 
 def _refuse(option: str, path: Path) -> None:
@@ -51,6 +67,7 @@ def _try(path: Path, *, filled_in: bool) -> None:
         return
     if path.exists() and not (path.is_file() or path.is_dir()):
         return  # a device, or a pipe that would keep who opens it waiting
+    _made.extend(p for p in reversed(path.parents) if not p.exists())
     path.parent.mkdir(parents=True, exist_ok=True)
     probe = path.with_name(".soakproof-probe") if filled_in and "{" in path.name else path
     was_there = probe.exists()
@@ -58,3 +75,4 @@ def _try(path: Path, *, filled_in: bool) -> None:
         pass
     if not was_there:
         probe.unlink()
+        _made.append(path)

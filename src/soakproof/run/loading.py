@@ -17,6 +17,7 @@ from soakproof.run.bare import bare_among, refuse_bare
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
 from soakproof.run.shapes import shaped_raw, shaped_run
+from soakproof.strictjson import doubled_key
 
 if TYPE_CHECKING:
     from soakproof.samples import Readings
@@ -131,13 +132,22 @@ def read_run(run: Path) -> dict[str, Any]:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        document = orjson.loads(path.read_bytes())
+        document = _parsed(path)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}", _look_at(path.parent)) from error
     if not isinstance(document, dict):
         raise UsageError(f"{path} is not a JSON object", _look_at(path.parent))
     if told := newer(document):
         raise UsageError(f"{path} was {told}", UPDATE)
+    return document
+
+
+def _parsed(path: Path) -> Any:
+    """The JSON of a file. Raises OSError, and ValueError also where a key has two values: which counts?"""
+    data = path.read_bytes()
+    document = orjson.loads(data)
+    if doubled := doubled_key(data.decode()):
+        raise ValueError(doubled)
     return document
 
 
@@ -152,7 +162,7 @@ def damage(run: Path, name: str = RUN) -> str:
     if not is_own(run / name):
         return f"{name}: no plain file"
     try:
-        document = orjson.loads((run / name).read_bytes())
+        document = _parsed(run / name)
     except (OSError, ValueError) as error:
         return f"{name}: cannot be read: {error}"
     return "" if isinstance(document, dict) else f"{name}: not a JSON object"

@@ -2,20 +2,25 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from soakproof.clock import NS
 from soakproof.judge.books.disagreement import Disagreement, of_places
 from soakproof.judge.books.spans import crashed, is_load
 from soakproof.judge.telling import counted
+from soakproof.metrics import number
 from soakproof.plain import plain
+from soakproof.records import Event
 from soakproof.samples import Readings
 
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
 
-STARTED, ENDED = "watch_started", "watch_ended"
+STARTED, ENDED, STEPPED = "watch_started", "watch_ended", "clock_step"
+APART_S = 60.0  # between the run's clock and the wall clock, which whoever set the clock may have made
 _SAID_ONCE = ("unsupported", "denied")  # a line the first time, and again when it has changed
 
 
@@ -49,9 +54,35 @@ def _of_node(evidence: "Evidence", node: str) -> Iterator[Disagreement]:
         told = f"{plain(node, 40)} told {counted(len(begins), 'start')} and {counted(len(ends), 'end')}"
         yield Disagreement("watch", told)
         return
+    if begins:
+        yield from _elsewhen(evidence, node, begins[0])
     if begins and ends:
         yield from _outside(evidence, node, begins[0].t_ns, ends[0].t_ns)
         yield from _counts(evidence, node, ends[0].details)
+
+
+def _elsewhen(evidence: "Evidence", node: str, start: Event) -> Iterator[Disagreement]:
+    """Whether the watch began by the wall clock when its run did; a step of that clock may explain it."""
+    zero, wall = _zero(evidence.run), number(start.details.get("wall_unix_s"))
+    if zero is None or wall is None:
+        return
+    apart = wall - (zero + start.t_ns / NS)
+    steps = [e.details.get("step_s") for e in evidence.events if e.what == STEPPED]
+    if abs(apart) > APART_S + sum(abs(s) for s in steps if isinstance(s, (int, float))):
+        way = "later" if apart > 0 else "earlier"
+        told = (
+            f"{plain(node, 40)} began {abs(apart):,.0f} s {way} by the wall clock than its place in the run"
+        )
+        yield Disagreement("watch", told)
+
+
+def _zero(run: Mapping[str, Any]) -> float | None:
+    """The wall time of the run's zero, in seconds; None where the run does not tell."""
+    try:
+        told = datetime.fromisoformat(str(run.get("started_at")))
+        return told.timestamp() if told.tzinfo else None
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _outside(evidence: "Evidence", node: str, began: int, ended: int) -> Iterator[Disagreement]:
