@@ -20,7 +20,14 @@ from soakproof.judge import (
     plain,
 )
 from soakproof.judge.claims import about, oddities
-from soakproof.judge.habits import CONCERNED, denied_hits, early_length, missing, spelled_otherwise
+from soakproof.judge.habits import (
+    CONCERNED,
+    alternating_builds,
+    denied_hits,
+    early_length,
+    missing,
+    spelled_otherwise,
+)
 from soakproof.judge.lateness import late_answers
 from soakproof.judge.lostevents import doubled_events, lost_events, overcounted
 from soakproof.judge.promptcounts import cut_prompts
@@ -113,6 +120,7 @@ def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[st
         seen[name] = {e.id: "" for e in exchanges}
     seen |= late_answers(evidence) | cut_prompts(evidence)
     seen |= {"length_early": early_length(evidence), "events_lost": lost_events(answered)}
+    seen |= {"builds_alternate": alternating_builds(answered)}
     seen |= {"finish_reason_case": spelled_otherwise(answered)}
     seen |= {"events_doubled": doubled_events(answered), "tokens_overcounted": overcounted(answered)}
     return {name: exchanges for name, exchanges in seen.items() if exchanges}

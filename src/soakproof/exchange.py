@@ -271,6 +271,7 @@ class Reading:
             "model_answered": answer.model,
             "answer_id": answer.id,
             "other_ids": answer.other_ids,
+            "fingerprint": answer.fingerprint,
             "usage": raw(answer.usage, "usage", self._notes),
             "timings": raw(answer.timings, "timings", self._notes),
             "route": self._route,

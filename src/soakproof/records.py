@@ -125,6 +125,7 @@ class Exchange(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", 
     model_answered: str | None = None
     answer_id: str | None = None  # by which the server calls the answer; the first that came
     other_ids: tuple[str, ...] = ()  # that came within it besides, at most 8
+    fingerprint: str | None = None  # system_fingerprint, which tells llama.cpp's build
     prompt_tokens: Int64 | None = None
     completion_tokens: Int64 | None = None
     cached_tokens: Int64 | None = None

@@ -182,6 +182,17 @@ def test_rates_that_their_own_tokens_and_time_contradict_are_doubtful() -> None:
     assert judged(*healthy, *wrong)["rates_disagree"].outcome is Outcome.INCONCLUSIVE
 
 
+def test_builds_that_alternate_are_doubtful_and_a_new_one_is_not() -> None:
+    def builds(*told: str | None) -> dict[str, Any]:
+        return judged(*(answered(i, fingerprint=build) for i, build in enumerate(told)))
+
+    assert read(answer("Hi").replace(b'"id":', b'"system_fingerprint": "b1", "id":')).fingerprint == "b1"
+    for healthy in (["b1"] * 3, ["b1", "b1", "b2"], [None, None], ["b1", None, "b1"], ["b1", "b2", "b3"]):
+        assert "builds_alternate" not in builds(*healthy)
+    found = builds("b1", "b2", "b1", "b1")["builds_alternate"]
+    assert (found.outcome, found.exchanges) == (Outcome.INCONCLUSIVE, ("x1",))
+
+
 def test_finish_reasons_that_differ_in_capitals_alone_are_doubtful() -> None:
     all_alike = [answered(i, finish_reason="STOP") for i in range(3)]
     assert "finish_reason_case" not in judged(*all_alike, answered(3, finish_reason="length"))

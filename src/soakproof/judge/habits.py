@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from statistics import median
 
 from soakproof.judge.claims import timing, whole
@@ -112,6 +113,23 @@ def spelled_otherwise(exchanges: Iterable[Exchange]) -> dict[str, str]:
         for id, reason in reasons
         if reason != usual[reason.lower()]
     }
+
+
+def alternating_builds(exchanges: Iterable[Exchange]) -> dict[str, str]:
+    """Answers of a rarer build, where one comes back after another: a restart into a new build does not. By
+    id, each with a detail.
+    """
+    found: dict[str, str] = {}
+    models: dict[str | None, list[tuple[str, str]]] = {}
+    for e in sorted(exchanges, key=lambda e: e.done_ns):
+        if e.fingerprint:
+            models.setdefault(e.model_answered, []).append((e.id, e.fingerprint))
+    for told in models.values():
+        turns = [build for build, _ in groupby(told, key=lambda pair: pair[1])]
+        if len(turns) > len(set(turns)):
+            usual = Counter(build for _, build in told).most_common(1)[0][0]
+            found |= {id: f"{build}, and {usual}" for id, build in told if build != usual}
+    return found
 
 
 # Which exchanges an oddity could have been seen in, where that is not every one that was answered.

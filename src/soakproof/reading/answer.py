@@ -38,6 +38,7 @@ class Answer:
         self._id: Any = None
         self._other_ids: dict[str, None] = {}
         self._created: Any = None
+        self._fingerprint = ""
 
     @property
     def model(self) -> str | None:
@@ -46,6 +47,10 @@ class Answer:
     @property
     def id(self) -> str | None:
         return printable(self._id, NAME_CHARS) if self._id else None
+
+    @property
+    def fingerprint(self) -> str | None:
+        return printable(self._fingerprint, NAME_CHARS) if self._fingerprint else None
 
     @property
     def other_ids(self) -> tuple[str, ...]:
@@ -167,6 +172,9 @@ class Answer:
         if timings is not None:
             self.timings = self._object(timings, "timings") or self.timings
         self._id = self._same(self._id, document.get("id"), "id_changed", str)
+        fingerprint = document.get("system_fingerprint")
+        if not self._fingerprint and isinstance(fingerprint, str):
+            self._fingerprint = fingerprint
         self._another_id(document.get("id"))
         self._created = self._same(self._created, document.get("created"), "created_changed", int)
         self._model = self._same(self._model, document.get("model"), "model_changed", str)

@@ -141,6 +141,9 @@ _CHUNKS = {
     "refusal": Oddity("the model refused"),
     "id_changed": Oddity("the id changes within an answer: no leak by itself"),
     "created_changed": Oddity("the time of creation changes within an answer, as llama.cpp's does"),
+    "builds_alternate": _doubt(
+        "answers of one model name different builds by turns: two servers stand behind one name", "front"
+    ),
     "model_changed": _doubt("the model's name changes within an answer", "front"),
 }
 # Numbers.

@@ -13,7 +13,7 @@ RECORDS: Mapping[str, Mapping[str, Rule]] = {  # by the record's kind
     "opened": rules(named=_ASKED, text="secrets"),
     "closed": rules(
         named=f"{_ASKED} outcome failure text_digest",
-        words="finish_reason model_answered answer_id other_ids route",
+        words="finish_reason model_answered answer_id other_ids fingerprint route",
         notes="notes",
         text="reason secrets text reasoning tool_calls stray_secrets text_after_done error_body "
         "usage timings",  # whose numbers stay
