@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 
 ROOT = Path(__file__).parents[2]
+LIGHT = Path(__file__).with_name("light.toml")
 THRESHOLDS = """
 [[threshold]]
 name = "exchanges"
@@ -38,12 +39,14 @@ def locust(
     safe: bool = False,
     terminal: int | None = None,
 ) -> Iterator["subprocess.Popen[str]"]:
-    """A Locust process in ``folder``, with its output in locust.log; ended when the block is left.
+    """A Locust process in ``folder``, with its output in locust.log; ended when the block is left. It soaks by
+    `light.toml` where no plan is named.
 
     ``safe``: without the folder on its import path, as the command `locust` starts. ``terminal``: where
     it is started, in place of the log.
     """
     log = (folder / "locust.log").open("ab")
+    light = plan == "quick" and "--plan" not in arguments
     command = [
         sys.executable,
         *(["-c", _ON_A_TERMINAL, sys.executable] if terminal is not None else []),
@@ -52,6 +55,7 @@ def locust(
         "locust",
         "-f",
         str(ROOT / "locustfiles" / f"{plan}.py"),
+        *(["--plan", str(LIGHT)] if light else []),
         *arguments,
     ]
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and k != "LOCUST_HOST"}

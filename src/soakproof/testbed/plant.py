@@ -83,7 +83,7 @@ class Plant:
     policy: ClassVar[str] = ""  # more of the policy, beside default.toml
     proof_value: ClassVar[float | None] = None  # the value in its proof, where the default takes too long
     users: ClassVar[int] = 1
-    think_time: ClassVar[str] = "300ms"  # of each; a proof needs few iterations, and its neighbours the time
+    think_time: ClassVar[str] = "700ms"  # of each; a proof needs few iterations, and its neighbours the time
     seconds: ClassVar[int] = 4  # how long its proof soaks
     fires: ClassVar[tuple[Fires, ...]] = ()
     may_fire: ClassVar[tuple[str, ...]] = ()  # detectors that may see it as well

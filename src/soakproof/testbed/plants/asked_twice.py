@@ -18,9 +18,9 @@ slots_every = "2s"
 long_prose = 1
 [kind.long_prose]
 prompt = "200 tokens"
-answer = "1500 tokens"
+answer = "1000 tokens"
 """
-    seconds = 7
+    seconds = 6
     fires = (Fires("delivery: twice", within=None),)
     may_fire = ("slots: released", "slots: end")
 

@@ -16,7 +16,7 @@ slots_every = "2s"
 long_prose = 1
 [kind.long_prose]
 prompt = "200 tokens"
-answer = "1500 tokens"
+answer = "1000 tokens"
 """
     seconds = 5
     fires = (Fires("delivery: parameters", within=None),)

@@ -15,7 +15,7 @@ class WaitsGrow(Plant):
 [mix]
 long_prose = 1
 [kind.long_prose]
-prompt = "200 tokens"
+prompt = "40 tokens"
 answer = "16 tokens"
 """
     policy = """
