@@ -23,6 +23,9 @@ settings.load_profile("suite")
 _CACHE = tempfile.TemporaryDirectory(prefix="soakproof-tests-")
 os.environ["SOAKPROOF_CACHE"] = _CACHE.name
 
+# The many processes that tests start need not compile anew what the first of them has.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # Files whose tests share something, or would be in each other's way: one worker has all of each.
 TOGETHER = {
     "test_both_drivers.py",

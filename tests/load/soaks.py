@@ -39,14 +39,14 @@ def locust(
     safe: bool = False,
     terminal: int | None = None,
 ) -> Iterator["subprocess.Popen[str]"]:
-    """A Locust process in ``folder``, with its output in locust.log; ended when the block is left. It soaks by
-    `light.toml` where no plan is named.
+    """A Locust process in ``folder``, with its output in locust.log; ended when the block is left.
 
+    Where no plan is named it soaks by `light.toml`.
     ``safe``: without the folder on its import path, as the command `locust` starts. ``terminal``: where
     it is started, in place of the log.
     """
     log = (folder / "locust.log").open("ab")
-    light = plan == "quick" and "--plan" not in arguments
+    light = plan == "quick" and "--plan" not in arguments and "LOCUST_PLAN" not in os.environ
     command = [
         sys.executable,
         *(["-c", _ON_A_TERMINAL, sys.executable] if terminal is not None else []),

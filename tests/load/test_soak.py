@@ -60,7 +60,7 @@ def test_a_clean_soak_of_the_testbed(tmp_path: Path):
     assert gone(mine)
     assert not any(b"sk-very-secret" in p.read_bytes() for p in run.rglob("*") if p.is_file())
     assert "sk-very-secret" not in output(tmp_path)
-    assert told["plan"]["users"] == told["arguments"]["num_users"] == 4
+    assert told["plan"]["users"] == told["arguments"]["num_users"] == 2
     assert told["target"]["build"] == f"xllamacpp {metadata.version('xllamacpp')}"
 
 
