@@ -1,6 +1,6 @@
 """The load node's records: written down first, then told to Locust."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +23,8 @@ class Recorder:
     def __init__(self, writer: NodeWriter, clock: RunClock, fire: FireRequest) -> None:
         self.node = writer.node
         self.counts: Counter[str] = Counter()  # for progress lines
+        self.completed: Counter[str] = Counter()  # iterations, by kind
+        self.roles: defaultdict[str, set[str]] = defaultdict(set)  # that requests had, by kind
         self.unreachable = 0  # exchanges in a row that found nobody, or nobody who works
         self.none_works = False  # and no one kind of traffic can be to blame for that
         self._idle = 0
@@ -45,6 +47,7 @@ class Recorder:
 
     def opened(self, record: Opened) -> None:
         self._write(record)
+        self.roles[record.scenario].add(record.role)
 
     def closed(self, record: Exchange) -> None:
         self._write(record)
@@ -79,6 +82,7 @@ class Recorder:
             self.counts[f"check {check_outcome(check)}"] += 1
             self._write(check)
         self.counts["iterations"] += result.end == "completed"
+        self.completed[kind.name] += result.end == "completed"
         self._write(
             Iteration(
                 node=self.node,

@@ -22,6 +22,7 @@ from soakproof.load.companions import Companions
 from soakproof.load.deck import Deck
 from soakproof.load.ending import say_unsealed, seal
 from soakproof.load.interrupt import to_its_end
+from soakproof.load.missingroles import MissingRoles
 from soakproof.load.permits import Permits
 from soakproof.load.progress import progress_line, say
 from soakproof.load.rig import Rig
@@ -53,6 +54,7 @@ class Session:
         self._clock = rig.clock
         self._recorder = rig.recorder
         self._recorder.on_trouble = self._recorder_broke
+        self._missing_roles = MissingRoles(plan)
         self._permits = Permits(rig.target.slots)
         self._numbers: dict[str, Iterator[int]] = defaultdict(itertools.count)
         self._active = 0
@@ -141,6 +143,8 @@ class Session:
         while True:
             gevent.sleep(1)
             self._companions.look(self.elapsed_s)
+            for told in self._missing_roles.told(self._recorder.roles, self._recorder.completed):
+                say(f"warning: {told}")
             if not self._rig.driver.sweeper.alive and not self.finishing:
                 self._fault("nothing ends what is past its bound any more")
                 return
