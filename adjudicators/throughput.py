@@ -245,10 +245,11 @@ class Throughput(Adjudicator):
         ours, before = _values(evidence, kind, PROMPTS), by_run(PROMPTS, baseline, kind)
         if not ours:
             return
-        metric, limit = METRICS[PROMPTS], ""
+        metric, limit, decides = METRICS[PROMPTS], "", False
         if baseline is not None and before and min(len(ours), len(_all(before))) >= INFERENCE_FROM:
             judged = replace(self, margin=self.prompts).against(ours, before)
             outcome, answer, strength = _excused(*judged, evidence, baseline)
+            decides = judged[0] is Outcome.FAIL
             limit = f"not slower than the baseline by more than {self.prompts:.1%}"
         else:
             outcome, strength = Outcome.PASS, f"{counted(len(ours), 'value')}: described, not judged"
@@ -263,7 +264,7 @@ class Throughput(Adjudicator):
             limit_source="baseline, policy" if limit else "",
             exchanges=ids(_of_kind(evidence, kind)) if outcome is Outcome.FAIL else (),
             strength=strength,
-            critical=outcome is Outcome.FAIL,
+            critical=decides,
         )
 
     def _first_token(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Iterable[Finding]:

@@ -301,10 +301,10 @@ class Reading:
 
 
 def _is_utf8(content_type: str) -> bool:
-    """Whether it tells the one charset of JSON and of event streams, or none."""
-    told = [p.partition("=") for p in content_type.lower().split(";")[1:]]
+    """Whether it tells the one charset of JSON and of event streams, a part of it, or none."""
+    told = [p.partition("=") for p in content_type.lower().replace(",", ";").split(";")[1:]]
     charsets = [value.strip().strip("\"'") for name, _, value in told if name.strip() == "charset"]
-    return all(charset in ("utf-8", "utf8") for charset in charsets)
+    return all(charset in ("", "utf-8", "utf8", "us-ascii", "ascii") for charset in charsets)
 
 
 def _digest(text: str) -> str:

@@ -169,18 +169,30 @@ def test_a_first_token_that_takes_far_longer_is_told_and_decides_nothing() -> No
     assert "longer by more than 50%" in found.answer
 
 
-@pytest.mark.parametrize(("cores", "outcome"), [(1.0, Outcome.INCONCLUSIVE), (3.0, Outcome.FAIL)])
-def test_a_host_that_others_kept_busier_than_the_baselines_convicts_nobody(cores, outcome) -> None:
-    """Unless it was the server itself that used more."""
+@pytest.mark.parametrize(
+    ("busy", "cores", "excused"),
+    [
+        (90.0, 1.0, True),
+        (82.0, 3.0, False),  # it was the server itself that used more
+        (30.0, 1.0, False),  # it asks for more than there is: nobody else is there
+        (None, 1.0, False),  # nothing excuses what was not seen
+    ],
+)
+def test_a_host_that_others_kept_busier_than_the_baselines_convicts_nobody(busy, cores, excused) -> None:
 
-    def loaded(rate: float, waited: float, cores: float):
+    def loaded(rate: float, waited: float, cores: float, busy: float | None):
         pressure = trace("psi", 60, every=5, cpu_some_avg10_percent=lambda _: waited)
         used = trace("process:backend", 60, every=5, pid=7, cpu_seconds=lambda t: cores * t)
-        return evidence(run(*[rate] * 8).exchanges, [*pressure, *used], duration=60.0)
+        all_of = trace("cpu", 60, every=5, cores=4, busy_percent=busy, stolen_percent=0.0)
+        tester = trace("tester", 60, every=5, node="load", cpu_percent=20.0)
+        beside = [*pressure, *used, *all_of, *tester]
+        return evidence(run(*[rate] * 8).exchanges, beside, duration=60.0)
 
-    found = adjudicate("throughput", loaded(10.0, 95.0, cores), loaded(20.0, 40.0, 1.0))["long_prose"]
-    assert found.outcome is outcome, found.answer
-    assert ("95 % of the time, 40 % in the other run" in found.answer) is (cores == 1.0)
+    found = adjudicate("throughput", loaded(10.0, 95.0, cores, busy), loaded(20.0, 40.0, 1.0, 31.0))
+    rate = found["long_prose"]
+    assert rate.outcome is (Outcome.INCONCLUSIVE if excused else Outcome.FAIL), rate.answer
+    assert rate.critical
+    assert ("others than the server and the tester used 2.4 processors" in rate.answer) is excused
 
 
 def test_of_few_prompts_rates_and_first_tokens_are_described_and_decide_nothing() -> None:

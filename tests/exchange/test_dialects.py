@@ -26,7 +26,14 @@ def test_healthy_dialect(name: str) -> None:
 
 @pytest.mark.parametrize(
     "content_type",
-    ["text/event-stream; charset=utf-8", "TEXT/EVENT-STREAM", 'text/event-stream;Charset="UTF8"'],
+    [
+        "text/event-stream; charset=utf-8",
+        "TEXT/EVENT-STREAM",
+        'text/event-stream;Charset="UTF8"',
+        "text/event-stream; charset=us-ascii",
+        "text/event-stream; charset=",
+        "text/event-stream; charset=utf-8, text/event-stream",
+    ],
 )
 def test_content_types_that_are_right(content_type: str) -> None:
     assert names(read(answer("Hi"), headers={"content-type": content_type})) == set()

@@ -78,3 +78,28 @@ def test_what_was_not_launched_is_not_ended(tmp_path: Path) -> None:
     code = [sys.executable, "-c", _BESIDE, tmp_path / "pids"]
     done = subprocess.run(code, stdout=subprocess.PIPE, text=True, timeout=60, check=True)
     assert done.stdout == "True () [True, True, True]\n"
+
+
+# The guard had nothing below it: a daemon that shows no sign at all, orphaned at once, is the command's too.
+_ALONE = """
+import pathlib, sys, time, trio
+from soakproof.watch.guard.child import Child
+from soakproof.watch.guard.ending import end
+
+path = pathlib.Path(sys.argv[1])
+path.touch()
+child = Child(["sh", "-c", f"(env -i setsid sleep 100 & echo $! >{path}); exec sleep 100"])
+while not (told := path.read_text()):
+    time.sleep(0.02)
+while "sleep" not in pathlib.Path(f"/proc/{int(told)}/comm").read_text():
+    time.sleep(0.02)
+ended = trio.run(end, child.tree, 10.0)
+print(int(told) in ended.asked, ended.left)
+"""
+
+
+@pytest.mark.skipif(not is_supported(), reason="the guard is for Linux")
+def test_a_guard_that_had_no_children_ends_all_that_came_below_it(tmp_path: Path) -> None:
+    code = [sys.executable, "-c", _ALONE, tmp_path / "pid"]
+    done = subprocess.run(code, stdout=subprocess.PIPE, text=True, timeout=60, check=True)
+    assert done.stdout == "True ()\n"

@@ -1,15 +1,17 @@
 """Whether others than the server took the host's processors, in a run or more than in another. No I/O."""
 
 from collections.abc import Iterator
-from statistics import median
+from statistics import mean, median
 
 import numpy as np
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import Series, during_load, one_process, reading, series
 from soakproof.judge.statistics import Floats
+from soakproof.samples import Readings
 
 PRESSURE = 10.0  # percentage points of time in which somebody waited for a processor
+OTHERS_CORES = 0.3  # that others use more
 OWN_CORES = 0.3  # that the server itself uses more: then the pressure is its own
 LEAST = 6  # readings
 
@@ -32,21 +34,36 @@ def contended(evidence: Evidence) -> str:
 
 
 def busier(evidence: Evidence, other: Evidence) -> str:
-    """In words, that the pressure on processors was higher than in the other run, and that the server is not
-    why; empty otherwise, and where the pressure of either was not read.
+    """In words, that the pressure on processors was higher than in the other run, and that others than the
+    server and the tester used more of them; empty otherwise, and where that was not read: a server that asks
+    for more than there is makes pressure as well.
     """
     now, before = pressure(evidence), pressure(other)
-    if (
-        now is None
-        or before is None
-        or now - before < PRESSURE
-        or _cores(evidence) - _cores(other) >= OWN_CORES
-    ):
+    theirs, then = _others_cores(evidence), _others_cores(other)
+    if now is None or before is None or theirs is None or then is None:
+        return ""
+    if now - before < PRESSURE or theirs - then < OTHERS_CORES:
         return ""
     return (
         f"somebody waited for a processor in {now:.0f} % of the time, {before:.0f} % in the other run, and "
-        "the server used no more of them"
+        f"others than the server and the tester used {theirs:.1f} processors, {then:.1f} in that run"
     )
+
+
+def _others_cores(evidence: Evidence) -> float | None:
+    """Processors that others used on the average, those of other virtual machines among them."""
+    told, tester = evidence.source("cpu"), evidence.source("tester")
+    used = during_load(evidence, series(told, _cores_used))
+    own = during_load(evidence, series(tester, reading("cpu_percent")))
+    servers = list(_used(evidence))
+    if min(len(used), len(own)) < LEAST or not servers:
+        return None
+    return max(0.0, mean(used.values) - _cores(evidence) - mean(own.values) / 100)
+
+
+def _cores_used(told: Readings) -> Floats:
+    share = told.numbers("busy_percent") + np.nan_to_num(told.numbers("stolen_percent"))
+    return share / 100 * told.numbers("cores")
 
 
 def pressure(evidence: Evidence) -> float | None:

@@ -17,11 +17,12 @@ import trio
 from soakproof.children import python
 from soakproof.errors import SoakproofError
 from soakproof.watch.guard.ownership import Ownership, new_mark
-from soakproof.watch.guard.processes import Process, everything, find, send
+from soakproof.watch.guard.processes import Process, below, everything, find, send
 from soakproof.watch.guard.residents import SHIM
 from soakproof.watch.guard.shim import GO, HEARD, READY
 
 _PR_SET_CHILD_SUBREAPER = 36
+_INIT = 1  # whose children may be anybody's orphans
 _ANSWER_S = 15.0  # a busy machine starts Python slowly
 
 
@@ -34,6 +35,7 @@ class Child:
         answers, told = os.pipe()
         waits, go = os.pipe()
         mark = new_mark()
+        alone = os.getpid() != _INIT and not below(os.getpid(), everything())
         # By this thread, which lasts: the death signal is sent at the end of the thread that started it.
         self._popen = subprocess.Popen(
             python(SHIM, str(told), str(waits), *command),
@@ -45,7 +47,7 @@ class Child:
         os.close(waits)
         try:
             self.process = self._prove(answers)
-            self._own = Ownership(self.process, mark)
+            self._own = Ownership(self.process, mark, alone=alone)
             os.write(go, GO)
         finally:
             os.close(answers)

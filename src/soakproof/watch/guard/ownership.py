@@ -1,7 +1,7 @@
 """Which processes are the launched command's. Only sure signs count: no other may be ended. Linux only.
 
 A guard may have children that it did not launch: those of the shell that became it, and as PID 1 of a
-container all that lose their parent there.
+container all that lose their parent there. Where it had none and is not that, all below it are the command's.
 """
 
 import os
@@ -25,7 +25,9 @@ def new_mark() -> dict[str, str]:
 class Ownership:
     """What was once seen to be the command's stays so, whatever becomes of its parents and environment."""
 
-    def __init__(self, root: Process, mark: Mapping[str, str]) -> None:
+    def __init__(self, root: Process, mark: Mapping[str, str], *, alone: bool = False) -> None:
+        """``alone``: nothing was below the guard before the launch, and nobody's orphans come to it."""
+        self._alone = alone
         self._seen: set[Identity] = {_identity(root)}
         self._mark = b"".join(f"{name}={value}".encode() for name, value in mark.items())
 
@@ -36,7 +38,11 @@ class Ownership:
         return sorted(found, key=_age)
 
     def _is_marked(self, process: Process) -> bool:
-        """By its environment; one that runs with other rights does not show that."""
+        """By its environment, which one that runs with other rights does not show; or because nobody else can
+        have started it. What the guard itself runs is in the guard's session.
+        """
+        if self._alone and process.session != os.getsid(0):
+            return True
         try:
             return self._mark in (_PROC / str(process.pid) / "environ").read_bytes().split(b"\0")
         except OSError:
