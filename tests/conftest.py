@@ -41,8 +41,8 @@ TOGETHER = {
     "test_wheel.py",
 }
 
-# Most tests wait for a real server, and two cores carry four of them.
-AT_A_TIME = 4
+# Most tests wait for a real server, and two cores carry three of them.
+AT_A_TIME = 3
 
 
 # Here and not in pyproject.toml, where whoever has no pytest-timeout would be stopped by an unknown option.

@@ -51,7 +51,7 @@ VALUES: tuple[object, ...] = (0, -5, 2**63 - 1, "x", [1, [2]], {"x": None})
 HARMLESS = {("drop", f"{LOAD}/samples.jsonl")}
 SEEDS = range(3)
 _EACH = [(file, name) for name in sorted(LINES) for file in (*FILES, "raw.json", "run.json")]
-SOME = random.Random("some").sample(_EACH, 40)
+SOME = random.Random("some").sample(_EACH, 24)
 
 
 @pytest.fixture(scope="module")
