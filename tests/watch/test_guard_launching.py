@@ -283,7 +283,7 @@ _TREE = """
 import os, signal, subprocess, sys, time
 if len(sys.argv) > 1:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    print(os.getpid(), flush=True)
+    os.write(1, f"{os.getpid()}\\n".encode())  # at once: three write here
     time.sleep(100)
 stubborn = subprocess.Popen([sys.executable, __file__, "stubborn"])
 elsewhere = subprocess.Popen([sys.executable, __file__, "stubborn"], start_new_session=True)
