@@ -164,6 +164,15 @@ def test_a_form_goes_to_standard_output(soakproof: Command, here: Path, form: st
     assert not (here / "-").exists()
 
 
+def test_what_stands_below_a_table_is_no_part_of_a_form(soakproof: Command, here: Path) -> None:
+    skewed = (100.0, 101.0, 102.0, 140.0, 150.0)
+    data = sheet(here / "x.csv", *rows_of("was", STEADY), *rows_of("now", skewed))
+    said = soakproof("compare", "--data", data, "--csv", "-")
+    soakproof("compare", "--data", data, "--csv", "file")
+    assert said.out == (here / "file").read_text().removesuffix("\n") + "\n"
+    assert "ratios of all pairs" in said.err
+
+
 def test_standard_output_takes_one_text(soakproof: Command, here: Path) -> None:
     data = sheet(here / "x.csv", *rows_of("was", STEADY), *rows_of("now", STEADY))
     said = soakproof("compare", "--data", data, "--png", "-")

@@ -11,7 +11,7 @@ from soakproof import run as rundir
 from soakproof.cli.bundles import PIPE, about
 from soakproof.cli.options import FilledPath, runs_option
 from soakproof.cli.output import complain, is_terminal, say, working
-from soakproof.cli.reading import of_newer, refuse_file, touched, unsealed
+from soakproof.cli.reading import refuse_file, verified
 from soakproof.errors import EXIT_OK, RecorderError, UsageError
 from soakproof.judge.telling import counted
 from soakproof.plain import listed
@@ -74,13 +74,7 @@ def bundle(run: str, file: Path, without_text: bool, without_verdicts: bool, for
 def _whole(path: Path, *, verdicts: bool) -> rundir.SealState:
     """The state of a run that may be bundled. Raises UsageError, with what is not as it was sealed."""
     rundir.read_run(path)
-    if not os.path.lexists(path / rundir.SEAL):
-        raise unsealed(path, "RUN")
-    state = rundir.verify(path)
-    if state.newer:
-        raise of_newer(path, "RUN", state.problems)
-    if state.problems:
-        raise touched(path, "RUN", state.problems)
+    state = verified(path, "RUN")
     problems = list(_of_verdicts(path)) if verdicts else []
     if problems:
         raise UsageError(

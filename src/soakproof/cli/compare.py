@@ -151,7 +151,7 @@ def compare(
         right = [c.head for c in one.columns if c.style == "number"]
         tell(f"{table([c.head for c in one.columns], one.rows, right) if one.rows else one.empty}\n")
         if one.note:
-            say(paragraph(one.note, width()) + "\n")
+            tell(paragraph(one.note, width()) + "\n")
     for told in notes(made):
         tell(paragraph(f"- {plain(told, 500)}", width(), "  "))
     tell("\n" + paragraph(f"{made.outcome}: {plain(made.sentence, 1000)}", width()))

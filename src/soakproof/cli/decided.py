@@ -1,6 +1,5 @@
 """What a decision refers to: a candidate of the file, sealed runs and verdicts, and what became of these."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,18 +11,15 @@ from soakproof.cli.output import working
 from soakproof.cli.reading import (
     document,
     entry_outcome,
-    of_newer,
     refuse_file,
     refuse_guard,
-    touched,
-    unsealed,
+    verified,
 )
 from soakproof.decisions import FILE, Candidate, RunTold, VerdictTold
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.plain import plain
 from soakproof.run import (
     RAW,
-    SEAL,
     VERDICT,
     Reference,
     digest,
@@ -60,14 +56,8 @@ def told(runs: Path, name: str) -> RunTold:
     refuse_file(name, what)
     path = find(runs, name)
     refuse_guard(path, read_run(path), what)
-    if not os.path.lexists(path / SEAL):
-        raise unsealed(path, what)
     with working("verifying the run"):
-        sealed = verify(path)
-    if sealed.newer:
-        raise of_newer(path, what, sealed.problems)
-    if sealed.problems:
-        raise touched(path, what, sealed.problems)
+        verified(path, what)
     reference = refer(runs, path, "what a decision rests on")
     return RunTold(
         run=reference.run,

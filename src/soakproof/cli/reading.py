@@ -23,6 +23,7 @@ from soakproof.run import (
     load,
     read_run,
     typed,
+    verify,
 )
 
 EDITED, UNSEALED, UNREADABLE = "EDITED", "without a seal", "unreadable"  # in the place of an outcome
@@ -44,12 +45,24 @@ def sealed_run(runs: Path, name: str, what: str = "RUN", seal: SealState | None 
         raise unsealed(path, what)
     loaded = load(path, seal)
     refuse_guard(path, loaded.run, what)
-    problems = loaded.seal.problems
-    if loaded.seal.newer:
-        raise of_newer(path, what, problems)
-    if problems:
-        raise touched(path, what, problems)
+    _refuse_altered(path, what, loaded.seal)
     return loaded
+
+
+def verified(path: Path, what: str) -> SealState:
+    """The state of a sealed run whose records are not asked for. Raises UsageError as `sealed_run` does."""
+    if not os.path.lexists(path / SEAL):
+        raise unsealed(path, what)
+    state = verify(path)
+    _refuse_altered(path, what, state)
+    return state
+
+
+def _refuse_altered(path: Path, what: str, state: SealState) -> None:
+    if state.newer:
+        raise of_newer(path, what, state.problems)
+    if state.problems:
+        raise touched(path, what, state.problems)
 
 
 def is_file(name: str) -> bool:
