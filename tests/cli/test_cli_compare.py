@@ -165,8 +165,8 @@ def test_a_form_goes_to_standard_output(soakproof: Command, here: Path, form: st
 
 
 def test_what_stands_below_a_table_is_no_part_of_a_form(soakproof: Command, here: Path) -> None:
-    skewed = (100.0, 101.0, 102.0, 140.0, 150.0)
-    data = sheet(here / "x.csv", *rows_of("was", STEADY), *rows_of("now", skewed))
+    was, now = (60.0, 70.0, 100.0, 101.0, 102.0), (90.0, 95.0, 100.0, 160.0, 170.0)
+    data = sheet(here / "x.csv", *rows_of("was", was), *rows_of("now", now))
     said = soakproof("compare", "--data", data, "--csv", "-")
     soakproof("compare", "--data", data, "--csv", "file")
     assert said.out == (here / "file").read_text().removesuffix("\n") + "\n"
