@@ -3,6 +3,7 @@
 import gc
 import os
 import tempfile
+import zlib
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -41,8 +42,12 @@ TOGETHER = {
     "test_wheel.py",
 }
 
-# Most tests wait for a real server, and two cores carry three of them.
-AT_A_TIME = 3
+# A file of long soaks that leave the processors half idle: two workers have half of it each, from the start,
+# so that the others' tests run beside them all the time.
+HALVED = "test_matrix.py"
+
+# Most tests wait for a real server, and two cores carry four of them.
+AT_A_TIME = 4
 
 
 # Here and not in pyproject.toml, where whoever has no pytest-timeout would be stopped by an unknown option.
@@ -70,14 +75,18 @@ def pytest_collection_finish() -> None:
 
 
 class FilesTogether(LoadScopeScheduling):
-    """One test after the other to whoever is free; the files of ``TOGETHER`` as a whole, and first.
+    """One test after the other to whoever is free; the files of ``TOGETHER`` as a whole, and first, the one
+    that is ``HALVED`` in two.
 
     xdist's own loadgroup leaves its groups apart under pytest 9.2.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return file if PurePosixPath(file).name in TOGETHER else nodeid
+        name = PurePosixPath(file).name
+        if name == HALVED:
+            return f"{file} {zlib.crc32(nodeid.encode()) % 2}"
+        return file if name in TOGETHER else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)

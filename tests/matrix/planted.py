@@ -65,6 +65,23 @@ class Proof:
         ended = [(i["scenario"], i["number"]) for i in lines(self.run, "iterations.jsonl")]
         return next((n for n, key in enumerate(ended, 1) if key in seen), None)
 
+    def is_short(self, fires: Fires) -> bool:
+        """Whether fewer iterations ended than the fault may take until this detector sees it."""
+        return (
+            fires.detector not in self.findings
+            and fires.within is not None
+            and len(lines(self.run, "iterations.jsonl")) < fires.within
+        )
+
+    def is_unsteady(self, fires: Fires) -> bool:
+        """Whether a rate fell in steps, as it does when others take the processors for a while."""
+        finding = self.findings.get(fires.detector)
+        return (
+            finding is not None
+            and finding.outcome != fires.outcome
+            and "what else the host did" in finding.answer
+        )
+
 
 @contextmanager
 def planted(pair: Testbed, given: str) -> Iterator[None]:
@@ -78,21 +95,22 @@ def planted(pair: Testbed, given: str) -> Iterator[None]:
             client.post("/internal/plants", json={"lift": [name]}).raise_for_status()
 
 
-def soak(folder: Path, pair: Testbed, name: str) -> Proof:
-    """A short soak of the plan that the plant names, judged.
+def soak(folder: Path, pair: Testbed, name: str, times: int = 1) -> Proof:
+    """A short soak of the plan that the plant names, judged; so many times as long as the plant asks for.
 
     Each has a seed of its own: the server still holds the registers of the plants before it.
     """
     kind: type[Plant] = planting.find(name)
     seed = zlib.crc32(name.encode()) % 1000
     (folder / "proof.toml").write_text(
-        f'users = {kind.users}\nthink_time = "{kind.think_time}"\nduration = "{kind.seconds}s"\n'
+        f'users = {kind.users}\nthink_time = "{kind.think_time}"\nduration = "{kind.seconds * times}s"\n'
         f"seed = {seed}\n{kind.plan}{THRESHOLDS}"
     )
     (folder / "policy.toml").write_text(_policy(kind.policy))
     asked = ("--headless", "--plan", "proof.toml", "--host", pair.url, "--model", "llm")
+    log = ("--server-log", str(pair.log_dir / "engine.log"))
     given = name if kind.proof_value is None else f"{name}={kind.proof_value}"
-    with planted(pair, given), locust(folder, *asked) as process:
+    with planted(pair, given), locust(folder, *asked, *log) as process:
         process.wait(90)
     run = the_run(folder)
     verdict, _ = judge_loaded(load(run), None, str(folder / "policy.toml"), Catalog(folder))
@@ -101,25 +119,15 @@ def soak(folder: Path, pair: Testbed, name: str) -> Proof:
 
 
 def prove(folder: Path, pair: Testbed, name: str) -> Proof:
-    """The soak of a plant; once more where this machine was too busy for the tester or for an even rate, and
-    nothing was proven.
+    """The soak of a plant; once more, and for longer, where this machine was too busy for the tester, for
+    enough iterations or for an even rate, and nothing was proven.
     """
     kind, proof = planting.find(name), soak(folder, pair, name)
     starved = proof.outcome == Outcome.INCONCLUSIVE != kind.verdict and proof.starved()
-    if starved or any(_is_unsteady(proof, fires) for fires in kind.fires):
+    if starved or any(proof.is_short(fires) or proof.is_unsteady(fires) for fires in kind.fires):
         (again := folder / "again").mkdir()
-        return soak(again, pair, name)
+        return soak(again, pair, name, times=2)
     return proof
-
-
-def _is_unsteady(proof: Proof, fires: Fires) -> bool:
-    """Whether a rate fell in steps, as it does when others take the processors for a while."""
-    finding = proof.findings.get(fires.detector)
-    return (
-        finding is not None
-        and finding.outcome != fires.outcome
-        and "what else the host did" in finding.answer
-    )
 
 
 def _policy(more: str) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ class LoadFailed(Exception):
 class Backend:
     """A running engine. ``reset_reason`` is set by whoever declares it unusable."""
 
-    def __init__(self, child: "subprocess.Popen[bytes]", url: str, trained_context: int) -> None:
+    def __init__(self, child: "subprocess.Popen[bytes]", url: str, trained_context: int, log: Path) -> None:
         self.child = child
         self.url = url
+        self._log = log
         self.trained_context = trained_context  # tokens, from the model file
         self.reset_reason = ""
 
@@ -37,7 +39,7 @@ class Backend:
         child = children.spawn([*command, *options.arguments()], log=log)
         try:
             url = await asyncio.wait_for(_ready_line(child), _START)
-            return cls(child, url, await _trained_context(url))
+            return cls(child, url, await _trained_context(url), log)
         except BaseException as error:
             children.end(child, 0.0)
             if isinstance(error, TimeoutError):
@@ -51,6 +53,11 @@ class Backend:
     @property
     def port(self) -> int:
         return int(self.url.rpartition(":")[2])
+
+    def log(self, lines: Iterable[str]) -> None:
+        """Append to the engine's own log, as it does."""
+        with self._log.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
 
     def alive(self) -> bool:
         return not self.reset_reason and self.child.poll() is None

@@ -35,6 +35,7 @@ async def face(model: Model, plants: Plants) -> AsyncIterator[str]:
         except Lost:
             return Raw(b"", "reset")
         if request.url.path == "/slots" and status == 200:
+            await plants.look()
             body = orjson.dumps(plants.slots(orjson.loads(body)))
         kind = "text/plain; version=0.0.4" if request.url.path == "/metrics" else "application/json"
         return Response(body, status, media_type=kind)

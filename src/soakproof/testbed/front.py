@@ -1,9 +1,11 @@
 """The server under the gateway: uvicorn, told of what Lemonade does with connections."""
 
+import asyncio
 import logging
 import socket
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import uvicorn
@@ -16,9 +18,13 @@ _KEEP_ALIVE = 5  # seconds that an idle connection stays open
 
 
 class Connection(HttpToolsProtocol):
-    """Tells each request of its connection: how many it has had, and how to close it."""
+    """Tells each request of its connection: how many it has had, how to close it, and whose it is."""
 
     requests = 0
+
+    def __init__(self, front: "Front", **given: Any) -> None:
+        super().__init__(**given)
+        self.front = front
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -42,7 +48,7 @@ class Front(uvicorn.Server):
     def __init__(self, app: ASGIApp, on_ready: Callable[[], None]) -> None:
         config = uvicorn.Config(
             app,
-            http=Connection,
+            http=partial(Connection, self),  # type: ignore[arg-type]  # it is only called
             ws="none",
             lifespan="on",
             log_level="error",
@@ -60,6 +66,19 @@ class Front(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._on_ready()
+
+    async def refuse(self, seconds: float) -> None:
+        """Listen no more for so long: whoever connects is refused. Open connections stay."""
+        addresses = [open.getsockname()[:2] for server in self.servers for open in server.sockets]
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(seconds)
+        self.servers = [await self._listen(listen(*address)) for address in addresses]
+
+    async def _listen(self, opened: socket.socket) -> asyncio.Server:
+        given = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(lambda: Connection(self, **given), sock=opened)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # streams are cut on purpose now

@@ -121,6 +121,9 @@ class Plant:
     def client_left(self, call: Call) -> None:
         """A client has closed its connection before its answer was whole."""
 
+    async def look(self) -> None:
+        """The engine is asked for its slots at its own address: may wait."""
+
     def slots(self, slots: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The engine's slots, as whoever asks is told."""
         return slots

@@ -94,6 +94,10 @@ class Plants:
         """Whether a model that is not there is answered all the same."""
         return any(plant.any_model for plant in self._planted.values())
 
+    async def look(self) -> None:
+        for plant in list(self._planted.values()):
+            await plant.look()
+
     def slots(self, slots: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for plant in self._planted.values():
             slots = plant.slots(slots)

@@ -1,7 +1,15 @@
 """One slot of several answers with what it held before."""
 
+from collections.abc import Iterable
+
 from soakproof.testbed.events import TextPlant
 from soakproof.testbed.plant import Call, Fires
+
+
+def place(call: Call, calls: Iterable[Call]) -> None:
+    """Choose the slot of a call, so that it is known: the one that works for the fewest of ``calls``."""
+    busy = [other.document.get("id_slot") for other in calls if other is not call]
+    call.document["id_slot"] = min(range(call.model.options.slots), key=busy.count)
 
 
 class BadSlot(TextPlant):
@@ -27,9 +35,7 @@ isolation = 1
         self._before = ""
 
     async def ask(self, call: Call) -> None:
-        """Choose the slot, so that it is known: the one that works for the fewest."""
-        busy = [other.document.get("id_slot") for other in self.calls if other is not call]
-        call.document["id_slot"] = min(range(call.model.options.slots), key=busy.count)
+        place(call, self.calls)
 
     def wants(self, call: Call) -> bool:
         return bool(call.document["id_slot"] == self.value)

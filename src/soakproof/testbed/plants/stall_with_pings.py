@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import ClassVar
 
 from soakproof.testbed.events import EventPlant, content, document_of
 from soakproof.testbed.plant import Call, Fires
@@ -22,7 +23,7 @@ long_prose = 1
 prompt = "400 tokens"
 answer = "60 tokens"
 """
-    fires = (
+    fires: ClassVar[tuple[Fires, ...]] = (
         Fires("functional: exchanges: stall", grade="stall"),
         Fires("functional: prose.stall", grade="ended"),
     )
