@@ -42,9 +42,9 @@ TOGETHER = {
     "test_wheel.py",
 }
 
-# A file of long soaks that leave the processors half idle: two workers have half of it each, from the start,
-# so that the others' tests run beside them all the time.
-HALVED = "test_matrix.py"
+# A file of long soaks that leave the processors half idle: some workers have a part of it each, from the
+# start, so that the other tests run beside them.
+PARTED, PARTS = "test_matrix.py", 3
 
 # Most tests wait for a real server, and two cores carry four of them.
 AT_A_TIME = 4
@@ -76,7 +76,7 @@ def pytest_collection_finish() -> None:
 
 class FilesTogether(LoadScopeScheduling):
     """One test after the other to whoever is free; the files of ``TOGETHER`` as a whole, and first, the one
-    that is ``HALVED`` in two.
+    that is ``PARTED`` in its parts.
 
     xdist's own loadgroup leaves its groups apart under pytest 9.2.
     """
@@ -84,8 +84,8 @@ class FilesTogether(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
         name = PurePosixPath(file).name
-        if name == HALVED:
-            return f"{file} {zlib.crc32(nodeid.encode()) % 2}"
+        if name == PARTED:
+            return f"{file} {zlib.crc32(nodeid.encode()) % PARTS}"
         return file if name in TOGETHER else nodeid
 
 

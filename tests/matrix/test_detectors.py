@@ -27,6 +27,7 @@ def test_every_oddity_that_weighs_is_fired_by_a_plant_or_by_its_test():
 
 def test_plants_name_detectors_that_there_are():
     known = detectors.checks() | detectors.failures() | detectors.oddities() | detectors.subjects()
+    known |= detectors.said_by_servers()
     free = ("growth: process:", "throughput: ")  # a finding for each process and each kind
     strange = {name for name in PLANTED - known if not name.startswith(free)}
     assert strange == set()

@@ -29,6 +29,11 @@ structured_json = 1
         for told in ("out_of_memory", "device_error", "device_lost", "crash", "backend_lost")
     )
 
+    def __init__(self, value: float) -> None:
+        super().__init__(value)
+        self._asked = 0
+
     async def ask(self, call: Call) -> None:
-        if call.number == self.value and (backend := call.model.loaded()) is not None:
+        self._asked += 1
+        if self._asked == self.value and (backend := call.model.loaded()) is not None:
             backend.log(_LINES)
