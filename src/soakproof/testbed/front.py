@@ -69,16 +69,16 @@ class Front(uvicorn.Server):
 
     async def refuse(self, seconds: float) -> None:
         """Listen no more for so long: whoever connects is refused. Open connections stay."""
-        addresses = [open.getsockname()[:2] for server in self.servers for open in server.sockets]
+        addresses = [bound.getsockname()[:2] for server in self.servers for bound in server.sockets]
         for server in self.servers:
             server.close()
         await asyncio.sleep(seconds)
         self.servers = [await self._listen(listen(*address)) for address in addresses]
 
-    async def _listen(self, opened: socket.socket) -> asyncio.Server:
+    async def _listen(self, bound: socket.socket) -> asyncio.Server:
         given = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
         loop = asyncio.get_running_loop()
-        return await loop.create_server(lambda: Connection(self, **given), sock=opened)
+        return await loop.create_server(lambda: Connection(self, **given), sock=bound)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # streams are cut on purpose now
