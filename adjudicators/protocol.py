@@ -23,6 +23,7 @@ from soakproof.judge.claims import about, oddities
 from soakproof.judge.habits import (
     CONCERNED,
     alternating_builds,
+    denied_alone,
     denied_hits,
     early_length,
     missing,
@@ -116,7 +117,9 @@ def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[st
     for exchange in answered:
         for name, detail in oddities(exchange).items():
             seen.setdefault(name, {})[exchange.id] = detail
-    for name, exchanges in {**missing(evidence), "cached_denied": denied_hits(answered)}.items():
+    denied = denied_hits(answered)
+    hits = {"cached_denied": denied, "cached_denied_alone": denied_alone(evidence, denied)}
+    for name, exchanges in {**missing(evidence), **hits}.items():
         seen[name] = {e.id: "" for e in exchanges}
     seen |= late_answers(evidence) | cut_prompts(evidence)
     seen |= {"length_early": early_length(evidence), "events_lost": lost_events(answered)}

@@ -236,6 +236,18 @@ def test_hits_beside_a_neighbours_prompt_are_not_denied() -> None:
     assert "cached_denied" not in judged(*colds, *(hit(i, 12.0) for i in range(3, 9)))
 
 
+def test_few_denied_hits_are_doubtful_where_no_other_prompt_was_in_their_way() -> None:
+    colds = [hit(2 * i, 400.0, cold=True) for i in range(3)]
+    hits = [hit(20 + 40 * i, 390.0 if i < 2 else 12.0) for i in range(9)]
+    found = judged(*colds, *hits)
+    assert found["cached_denied"].outcome is Outcome.PASS
+    alone = found["cached_denied_alone"]
+    assert (alone.outcome, alone.exchanges) == (Outcome.INCONCLUSIVE, ("x20", "x60"))
+    assert judged(*colds, *hits[1:])["cached_denied_alone"].outcome is Outcome.PASS  # one is chance
+    beside = [hit(21 + 40 * i, 400.0, cold=True) for i in range(9)]
+    assert "cached_denied_alone" not in judged(*colds, *hits, *beside)
+
+
 def test_buffered_delivery_and_false_stops_weigh_when_they_are_the_rule() -> None:
     buffered = [answered(i, notes=("buffered: made in 900 ms, arrived within 3 ms",)) for i in range(4)]
     assert judged(*buffered)["buffered"].outcome is Outcome.INCONCLUSIVE

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
+from soakproof.clock import NS
 from soakproof.judge.claims import timing, whole
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.lostevents import countable, forced
+from soakproof.judge.occupancy import Span, spans
 from soakproof.judge.promptcounts import LONG
 from soakproof.metrics import number
 from soakproof.reading.ending import BUFFERED_MIN_MS, BUFFERED_MIN_TOKENS
@@ -18,6 +20,7 @@ HIT = 256  # cached tokens: a hit that would save time
 COLD_MS = 50.0  # of prompt work: less says nothing of a cache
 ROOM = 0.9  # of a slot's context: what has filled less was not cut by it
 DENIED = 0.7  # of the cold prompt's time: a hit that takes as long restored nothing
+BESIDE = 0.2  # of a prompt's time: neighbours that were at work on prompts for less did not slow it
 
 Concern = Callable[[Exchange], bool]
 
@@ -74,6 +77,19 @@ def denied_hits(exchanges: Sequence[Exchange]) -> list[Exchange]:
     if not rates or not (a_token := median(rates)):
         return []
     return [e for e in exchanges if claims_hit(e) and _as_long_as_cold(e, a_token)]
+
+
+def denied_alone(evidence: Evidence, denied: Sequence[Exchange]) -> list[Exchange]:
+    """Those of the denied hits that no neighbour's prompt slowed."""
+    all_of = spans(evidence) if denied else []
+    return [e for e in denied if _beside_ms(e, all_of) <= BESIDE * (timing(e, "prompt_ms") or 0)]
+
+
+def _beside_ms(exchange: Exchange, all_of: Iterable[Span]) -> float:
+    """For how long others' prompts were at work before its first token, at most."""
+    until = exchange.done_ns if exchange.first_token_ns is None else exchange.first_token_ns
+    others = (s for s in all_of if s.request.id != exchange.id)
+    return sum(s.blocks_ns(exchange.sent_ns, until) for s in others) / NS * 1000
 
 
 def _as_long_as_cold(exchange: Exchange, ms_a_token: float) -> bool:
@@ -148,6 +164,7 @@ CONCERNED: Mapping[str, Concern] = {
     "ended_late": lambda e: e.stream and timing(e, "predicted_ms") is not None,
     "stalled_alone": lambda e: e.stream and timing(e, "predicted_ms") is None,
     "cached_denied": claims_hit,
+    "cached_denied_alone": claims_hit,
     "length_early": lambda e: e.finish_reason == "length",
     "events_lost": forced,
     "events_doubled": countable,

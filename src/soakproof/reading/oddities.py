@@ -134,7 +134,9 @@ _CHUNKS = {
     "delta_not_object": _violation("a delta that is no object"),
     "role_not_assistant": _doubt("an answer in another role than assistant's", "front"),
     "choice_not_object": _violation("a choice that is no object"),
-    "other_choices": Oddity("choices that were not asked for"),
+    "other_choices": _violation(
+        "choices that were not asked for: what stands there may be another client's, and some clients show it"
+    ),
     "content_parts": Oddity("content in parts"),
     "content_not_text": _violation("content that is no text"),
     "too_many_tool_calls": Oddity("more tool calls than are read"),
@@ -167,6 +169,9 @@ _NUMBERS = {
     "cached_counts_disagree": _doubt("usage and timings tell different numbers of cached tokens"),
     "cached_over_prompt": _doubt("more cached tokens than the prompt has"),
     "cached_denied": _doubt("the prompts took as long as if nothing had been cached", share=0.8, least=4),
+    "cached_denied_alone": _doubt(
+        "a prompt took as long as if nothing had been cached, and no other prompt was in its way", least=2
+    ),
     "completion_counts_disagree": _doubt("usage and timings tell different numbers of generated tokens"),
     "total_disagrees": _doubt("the total of usage is not its sum"),
     "fewer_tokens_than_events": _doubt("fewer tokens counted than pieces of text were sent"),
