@@ -32,6 +32,9 @@ from soakproof.judge.telling import length
 
 DECIDES = "generation_rate"
 FEWEST = 3  # values of an arm from which a median is taken for anything
+FAR_APART = (
+    1.25  # times the least of few values, the greatest: medians of what lies further apart say nothing
+)
 MOST = 1000  # values of an arm that are compared
 PROMPTS, FIRST = "prompt_rate", "first_token_time"
 LONGER = 1.5  # times the baseline's: a first token that takes longer is told as that
@@ -57,7 +60,8 @@ class Throughput(Adjudicator):
 
     ``kinds`` are those whose answers have a forced length. Slower by up to ``margin`` is taken for the same.
     With five or more values in each arm the interval of their ratio decides. With three or four the medians
-    do, where ``accept_few``, and slower is only what no value contradicts; fewer decide nothing. Where the
+    do, where ``accept_few`` and where an arm's values lie no further apart than by a quarter; slower is only
+    what no value contradicts; fewer decide nothing. Where the
     baseline has several runs, slower is besides only what is beyond their own run-to-run range, and where
     others kept the host's processors busier than they did then, slower is nobody's fault. Prompts may be
     processed slower by ``prompts``: they share the processor with whatever is generated beside them. The time
@@ -165,6 +169,11 @@ class Throughput(Adjudicator):
         answer = f"The median is {ratio - 1:+.1%} against the baseline's{self._verdict(slower)}"
         if min(len(ours), len(theirs)) < FEWEST or not (slower or self.accept_few):
             return Outcome.INCONCLUSIVE, f"{answer}; these are too few values to rest on.", strength
+        if not slower and (wide := next((arm for arm in (ours, theirs) if _is_wide(arm)), None)):
+            least, most = f"{min(wide):.4g}", f"{max(wide):.4g}"
+            arm = "these" if wide is ours else "the baseline's"
+            told = f"{answer}, but {arm} {len(wide)} range from {least} to {most}: too few to rest on"
+            return Outcome.INCONCLUSIVE, f"{told}.", strength
         if not slower:
             return Outcome.PASS, f"{answer}.", strength
         if max(ours) < min(theirs):
@@ -252,8 +261,11 @@ class Throughput(Adjudicator):
             decides = judged[0] is Outcome.FAIL
             limit = f"not slower than the baseline by more than {self.prompts:.1%}"
         else:
-            outcome, strength = Outcome.PASS, f"{counted(len(ours), 'value')}: described, not judged"
-            answer = f"The median is {median(ours):.4g} {metric.unit}{_change(ours, before)}."
+            slower = bool(before) and median(ours) < (1 - self.prompts) * apart(before).level
+            outcome = Outcome.INCONCLUSIVE if slower else Outcome.PASS
+            strength = f"{counted(len(ours), 'value')}: described, not judged"
+            doubt = "; of so few values that is no more than a doubt" if slower else ""
+            answer = f"The median is {median(ours):.4g} {metric.unit}{_change(ours, before)}{doubt}."
         yield finding(
             self,
             f"{kind} {PROMPTS}",
@@ -296,6 +308,11 @@ def _excused(
     if not others:
         return outcome, answer, strength
     return Outcome.INCONCLUSIVE, f"{answer.rstrip('.')}; but {others}.", strength
+
+
+def _is_wide(few: Sequence[float]) -> bool:
+    """Whether few values lie so far apart that their median says nothing."""
+    return len(few) < INFERENCE_FROM and max(few) > FAR_APART * min(few)
 
 
 def _change(ours: Sequence[float], before: Mapping[str, Sequence[float]]) -> str:

@@ -3,8 +3,8 @@
 import pytest
 
 from soakproof.judge import Outcome
-from soakproof.records import KernelEvent
-from soakproof.testing.evidence import adjudicate, event, evidence, kernel, sample, trace
+from soakproof.records import Failure, KernelEvent
+from soakproof.testing.evidence import adjudicate, event, evidence, exchange, kernel, sample, trace
 
 SERVER = {"launch_command": ["/opt/bin/llama-server", "-m", "m.gguf"], "backend_pid": 4242}
 READ = sample("kernel_log", 0.0)
@@ -46,18 +46,37 @@ def test_a_quiet_log_passes_and_says_what_it_cannot_show() -> None:
     assert "leave no line" in found["kernel log"].strength
 
 
-@pytest.mark.parametrize(("process", "pid"), [("llama-server", 77), (None, 4242), ("something", 9000)])
-def test_a_fault_of_the_server_fails_and_names_process_and_line(process: str | None, pid: int) -> None:
+@pytest.mark.parametrize(
+    ("process", "pid"), [("llama-server", None), (None, 4242), ("something", 9000), ("llama-server", 9000)]
+)
+def test_a_fault_of_the_server_fails_and_names_process_and_line(process: str | None, pid: int | None) -> None:
     processes = trace("process:backend", 5, pid=9000, name="something")
     run = evidence(READ, ring_timeout(process=process, pid=pid), processes, target=SERVER)
     found = adjudicate("kernel", run)
     incident = found["incident 1"]
     assert incident.outcome is Outcome.FAIL
     assert incident.fault == "backend"
-    assert str(pid) in incident.answer
+    assert str(pid or process) in incident.answer
     assert "ring gfx_0.0.0 timeout" in incident.answer
     assert incident.span == pytest.approx((12.0, 12.2))
     assert "kernel log" not in found
+
+
+@pytest.mark.parametrize(
+    ("beside", "outcome"),
+    [
+        ([], Outcome.INCONCLUSIVE),
+        ([event("restart", 13.0, role="backend", was_pid=4242, is_pid=4243)], Outcome.FAIL),
+        ([exchange("x", at=20.0, outcome="fail", failure=Failure.RESET)], Outcome.FAIL),
+        ([exchange("x", at=200.0, outcome="fail", failure=Failure.RESET)], Outcome.INCONCLUSIVE),
+    ],
+)
+def test_a_process_of_the_servers_name_and_another_pid_convicts_where_the_server_was_hurt(
+    beside: list[object], outcome: Outcome
+) -> None:
+    """It is a thread of the server's, or a second server beside it."""
+    run = evidence(READ, ring_timeout(process="llama-server", pid=77), beside, target=SERVER)
+    assert adjudicate("kernel", run)["incident 1"].outcome is outcome
 
 
 def test_reset_succeeded_is_a_fault_all_the_same() -> None:
@@ -206,7 +225,7 @@ def test_a_crash_counts_only_where_it_is_the_servers_own() -> None:
             f"{name}[{pid}]: segfault at 18 ip 00 sp 00 error 4 in x.so", "segfault", "warn", name, pid
         )
 
-    ours = adjudicate("kernel", evidence(READ, crash("llama-server", 77), target=SERVER))
+    ours = adjudicate("kernel", evidence(READ, crash("llama-server", 4242), target=SERVER))
     assert (ours["incident 1"].outcome, ours["incident 1"].fault) == (Outcome.FAIL, "backend")
     theirs = adjudicate("kernel", evidence(READ, crash("gnome-shell", 78), target=SERVER))
     assert {name: f.outcome for name, f in theirs.items()} == {

@@ -49,6 +49,10 @@ def test_few_values_are_judged_by_the_margin(rate, margin, outcome) -> None:
         ((9.0,), (10.0,) * 10, Outcome.INCONCLUSIVE, "too few values"),
         ((10.0,), (10.0,) * 10, Outcome.INCONCLUSIVE, "too few values"),
         ((10.0,) * 10, (10.0, 10.0), Outcome.INCONCLUSIVE, "too few values"),
+        ((9.0, 10.0, 11.2), (10.0,) * 3, Outcome.PASS, "not slower"),
+        ((9.0, 10.0, 11.3), (10.0,) * 3, Outcome.INCONCLUSIVE, "these 3 range from 9 to 11.3"),
+        ((10.0,) * 10, (4.0, 10.0, 40.0, 10.0), Outcome.INCONCLUSIVE, "the baseline's 4 range from 4 to 40"),
+        ((9.9, 10.0, 10.1), (5.0, *(10.0,) * 9), Outcome.PASS, "not slower"),
     ],
 )
 def test_few_values_claim_no_more_than_they_carry(ours, theirs, outcome, words) -> None:
@@ -200,8 +204,11 @@ def test_of_few_prompts_rates_and_first_tokens_are_described_and_decide_nothing(
     fast = {"prompt_n": 3000, "prompt_ms": 10_000}
     found = adjudicate("throughput", run(10.0, **slow), run(10.0, **fast))
     described = found["long_prose prompt_rate"]
-    assert (described.outcome, described.critical) == (Outcome.PASS, False)
-    assert described.answer == "The median is 100 tokens/s, -66.7% against the baseline's."
+    assert (described.outcome, described.critical) == (Outcome.INCONCLUSIVE, False)
+    doubt = "; of so few values that is no more than a doubt"
+    assert described.answer == f"The median is 100 tokens/s, -66.7% against the baseline's{doubt}."
+    same = adjudicate("throughput", run(10.0, **slow), run(10.0, **slow))["long_prose prompt_rate"]
+    assert (same.outcome, same.critical) == (Outcome.PASS, False)
     assert found["long_prose first_token_time"].critical is False
 
 

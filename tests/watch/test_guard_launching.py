@@ -191,6 +191,41 @@ def test_signals_pass_through(launched: Launcher, name: str) -> None:
     assert guard.events("signal_passed_on") == [{"name": name, "reached": True}]
 
 
+def test_a_guard_is_not_stopped_by_a_terminal(launched: Launcher) -> None:
+    """Its command has a session of its own, and would run on unguarded."""
+    guard = launched("sh", "-c", "echo up; exec sleep 100")
+    assert guard.line() == "up"
+    guard.process.send_signal(signal.SIGTSTP)
+    eventually(lambda: "Ctrl-Z is not taken" in guard.words())
+    assert psutil.Process(guard.process.pid).status() != psutil.STATUS_STOPPED
+    guard.process.send_signal(signal.SIGTERM)
+    assert guard.end() == 143
+
+
+_JOURNAL = """#!/bin/sh
+echo '{"MESSAGE": "before", "_TRANSPORT": "kernel", "__MONOTONIC_TIMESTAMP": "1", "PRIORITY": "6"}'
+exec sleep 1000
+"""
+
+
+def test_what_escaped_is_ended_also_where_the_journal_is_read(
+    launched: Launcher, host: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """journalctl is a child of the guard's that no command has started."""
+    (tmp_path / "journalctl").write_text(_JOURNAL)
+    (tmp_path / "journalctl").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    escape = "(env -i setsid sleep 100 & echo $!); exec sleep 100"
+    limits = {"available_floor_bytes": 2**30}
+    guard = launched("sh", "-c", escape, kmsg="/dev/null", limits=limits, grace_s=5.0, comes_back_s=0.1)
+    pid = int(guard.line())
+    available(host, 100)
+    assert guard.end() == EXIT_TRIPPED
+    assert gone(pid)
+    (started,) = guard.events("guard_started")
+    assert started["unknown"] == {}
+
+
 def test_a_command_starts_with_the_signals_that_programs_expect(launched: Launcher) -> None:
     """Python ignores SIGPIPE, and what ignores it never notices that nobody reads."""
     guard = launched("sh", "-c", "grep SigIgn /proc/$$/status")

@@ -43,7 +43,7 @@ def test_signs_of_ownership(other: Process, is_own: bool) -> None:
 # Three processes that are not the command's: started before it, below that one, left by a stranger after it.
 _BESIDE = """
 import os, signal, subprocess, sys, time, trio
-from soakproof.watch.guard.child import Child
+from soakproof.watch.guard.child import Child, is_alone
 from soakproof.watch.guard.ending import end
 from soakproof.watch.guard.processes import find, is_there
 
@@ -58,7 +58,7 @@ sidecar = f"exec >&2; sleep 100 & echo $! $$ >>{path}; exec sleep 100"
 before = subprocess.Popen(["sh", "-c", sidecar], start_new_session=True)
 pids(2)
 daemons = "(setsid sleep 100 & echo $!); (env -i sleep 100 & echo $!); echo $$; exec sleep 100"
-child = Child(["sh", "-c", f"exec >{path}.own; {daemons}"])
+child = Child(["sh", "-c", f"exec >{path}.own; {daemons}"], alone=is_alone())
 subprocess.run(["sh", "-c", f"setsid sleep 100 >&2 & echo $! >>{path}"])
 strangers = [find(pid) for pid in pids(3)]
 path += ".own"
@@ -82,19 +82,22 @@ def test_what_was_not_launched_is_not_ended(tmp_path: Path) -> None:
 
 # The guard had nothing below it: a daemon that shows no sign at all, orphaned at once, is the command's too.
 _ALONE = """
-import pathlib, sys, time, trio
-from soakproof.watch.guard.child import Child
+import pathlib, subprocess, sys, time, trio
+from soakproof.watch.guard.child import Child, is_alone
 from soakproof.watch.guard.ending import end
 
 path = pathlib.Path(sys.argv[1])
 path.touch()
-child = Child(["sh", "-c", f"(env -i setsid sleep 100 & echo $! >{path}); exec sleep 100"])
+alone = is_alone()
+helper = subprocess.Popen(["sleep", "100"])  # the guard's own, such as journalctl, in its session
+child = Child(["sh", "-c", f"(env -i setsid sleep 100 & echo $! >{path}); exec sleep 100"], alone=alone)
 while not (told := path.read_text()):
     time.sleep(0.02)
 while "sleep" not in pathlib.Path(f"/proc/{int(told)}/comm").read_text():
     time.sleep(0.02)
 ended = trio.run(end, child.tree, 10.0)
-print(int(told) in ended.asked, ended.left)
+print(int(told) in ended.asked, ended.left, helper.poll())
+helper.kill(), helper.wait()
 """
 
 
@@ -102,4 +105,4 @@ print(int(told) in ended.asked, ended.left)
 def test_a_guard_that_had_no_children_ends_all_that_came_below_it(tmp_path: Path) -> None:
     code = [sys.executable, "-c", _ALONE, tmp_path / "pid"]
     done = subprocess.run(code, stdout=subprocess.PIPE, text=True, timeout=60, check=True)
-    assert done.stdout == "True ()\n"
+    assert done.stdout == "True () None\n"

@@ -193,3 +193,33 @@ def test_a_pid_that_a_front_tells_and_that_has_not_the_backends_port_is_not_ende
         assert (acted["done"], acted.get("asked")) == (False, None)
         assert bystander.poll() is None
         bystander.kill()
+
+
+_SHELL = """
+import socket, subprocess, sys, time
+sleeper = [sys.executable, "-c", "import time; time.sleep(60)"]
+listens = "import socket, time; s = socket.create_server(('127.0.0.1', 0)); "
+listens += "print(s.getsockname()[1], flush=True); time.sleep(60)"
+backend = subprocess.Popen([sys.executable, "-c", listens], stdout=subprocess.PIPE, text=True)
+other = subprocess.Popen(sleeper)
+print(backend.stdout.readline().strip(), backend.pid, other.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def test_of_a_shell_that_started_the_backend_only_the_backend_is_ended(
+    run: Run, start: Callable[..., Watch], server: "Server"
+) -> None:
+    command = [sys.executable, "-c", _SHELL]
+    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, text=True) as shell:
+        assert shell.stdout is not None
+        port, backend, other = map(int, shell.stdout.readline().split())
+        entry = {"model_name": "llm", "pid": shell.pid, "backend_url": f"http://127.0.0.1:{port}/v1"}
+        server.json("/v1/health", {"all_models_loaded": [entry]})
+        start(AT_ONCE, "end", target={"kind": "lemonade", "base_url": server.url, "prefix": "/v1"})
+        eventually(lambda: details(run, "guard_action"))
+        (acted,) = details(run, "guard_action")
+        assert (acted["done"], acted.get("asked")) == (True, [backend])
+        assert shell.poll() is None
+        for pid in (other, shell.pid):
+            psutil.Process(pid).kill()

@@ -14,6 +14,7 @@ from soakproof.decisions import (
     RunTold,
     against,
     candidates,
+    is_disputed,
     read_entries,
 )
 from soakproof.errors import EXIT_FAIL, EXIT_OK, UsageError, did_you_mean
@@ -59,7 +60,7 @@ def list_(release: str | None, file: Path, runs: Path) -> int:
             one.name,
             one.last.decision,
             _verdicts_shown(one.runs),
-            "; ".join(_said_of(runs, one)) or ("as told" if one.runs else ""),
+            _state(runs, one),
             f"{one.last.at:%Y-%m-%d}",
             one.last.who,
         )
@@ -154,6 +155,12 @@ def render(form: str | None, output: Path | None, release: str | None, file: Pat
     return EXIT_OK
 
 
+def _state(runs: Path, one: Candidate) -> str:
+    """That it is against the verdicts, and what became of its runs and verdicts since."""
+    disputed = ("against the verdicts",) if is_disputed(one) else ()
+    return "; ".join((*disputed, *_said_of(runs, one))) or ("as told" if one.runs else "")
+
+
 def _of_release(there: list[Candidate], release: str | None, file: Path) -> list[Candidate]:
     found = [one for one in there if release is None or one.release == release]
     if release is not None and not found:
@@ -164,7 +171,7 @@ def _of_release(there: list[Candidate], release: str | None, file: Path) -> list
 
 
 def _said_of(runs: Path, candidate: Candidate) -> list[str]:
-    """What became of its runs since, and whether it is against what the verdicts were."""
+    """What became of its runs and verdicts since."""
     return [f"{run.run}: {one}" for run in candidate.runs for one in changed_since(runs, run)]
 
 

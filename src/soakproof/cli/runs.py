@@ -105,8 +105,10 @@ def _command(about: Mapping[str, Any]) -> str:
 
 
 def _exit(raw: Mapping[str, Any]) -> str:
-    """How a guarded command ended that nothing but itself, or a signal, has ended; "" where it ended well."""
+    """How a guarded command ended; "" where it ended well, or that is not known."""
     ended, code = raw.get("ended"), raw.get("exit_code")
+    if isinstance(ended, Mapping) and ended.get("why") == "tripped":
+        return "tripped"
     if not isinstance(ended, Mapping) or ended.get("why") != "ended" or type(code) is not int or code == 0:
         return ""
     with contextlib.suppress(ValueError):  # as shells tell a signal; or a number above those of signals

@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import click
@@ -94,7 +94,7 @@ def try_(
             credentials=credentials if host else Credentials(),
             seed=seed,
             times=times,
-            on_probe=not host and model_file is None,
+            on_probe=target.identity.get("testbed") is True and _is_probe(target),
         )
         _tell_beginning(trial.kind, target)
         book = carry_out(trial, Terminal(say, Hint(), times=times, width=width(), full=full))
@@ -160,6 +160,13 @@ def _target(
                 examined = examine(pair.url, model or "llm", Credentials())
             target = dataclasses.replace(examined, cache_tokens=pair.cache_tokens)
         yield target, target.surroundings(catalog.corpora())
+
+
+def _is_probe(target: "Target") -> bool:
+    """Whether it serves the testbed's own very small model."""
+    from soakproof.testbed.data import PROBE_MODEL
+
+    return PurePath(str(target.identity.get("model_path"))).name == PROBE_MODEL.name
 
 
 def _tell_beginning(kind: "Kind", target: "Target") -> None:

@@ -16,6 +16,7 @@ from soakproof.decisions.entries import (
     VerdictTold,
     against,
     candidates,
+    is_disputed,
 )
 from soakproof.decisions.file import FILE, add_entry, read_entries
 
@@ -31,5 +32,6 @@ __all__ = [
     "add_entry",
     "against",
     "candidates",
+    "is_disputed",
     "read_entries",
 ]

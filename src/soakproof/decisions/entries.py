@@ -112,3 +112,8 @@ def against(decision: Decision, runs: Sequence[RunTold]) -> list[str]:
     if decision in _NEGATIVE and runs and not bad + unjudged:
         return ["every verdict is PASS"]
     return []
+
+
+def is_disputed(candidate: Candidate) -> bool:
+    """Whether verdicts speak against its decision; that there is no run is another matter."""
+    return bool(candidate.runs and against(candidate.last.decision, candidate.runs))

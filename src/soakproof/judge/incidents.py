@@ -19,6 +19,7 @@ from soakproof.records import KernelEvent
 Family = Literal["memory", "GPU", "hardware", "host"]
 FAULTS = ("fatal", "fail")
 COMM_LENGTH = 15  # characters of a process's name that the kernel keeps
+BEFORE_S, AFTER_S = 5.0, 60.0  # of an incident: what fails or ends then may have suffered from it
 SERVERS = ("llama-server", "lemonade-server", "lemonade-router", "lemond")  # where the run recorded no names
 CRASH = "segfault"  # of one process, which is nobody else's matter
 _MEMORY = ("oom", "cs_enomem", "kfd_mem_limit")
@@ -120,6 +121,7 @@ class Servers:
 
     pids: frozenset[int]
     names: frozenset[str]
+    hurt_s: tuple[float, ...] = ()  # when one of them ended, or a request failed
 
     @classmethod
     def of(cls, evidence: Evidence, names: Iterable[str] = SERVERS) -> "Servers":
@@ -135,12 +137,26 @@ class Servers:
         for event in evidence.events:
             if event.what == "restart":
                 pids |= {event.details.get("was_pid"), event.details.get("is_pid")}
+        hurt = [e.t_ns / NS for e in evidence.events if e.what in ("restart", "vanished")]
+        hurt += [e.done_ns / NS for e in evidence.exchanges if e.outcome == "fail"]
         return cls(
-            frozenset(p for p in pids if isinstance(p, int)), frozenset(n[:COMM_LENGTH] for n in known)
+            frozenset(p for p in pids if isinstance(p, int)),
+            frozenset(n[:COMM_LENGTH] for n in known),
+            tuple(hurt),
         )
 
-    def owns(self, name: str | None, pid: int | None) -> bool:
-        return pid in self.pids or (name or "")[:COMM_LENGTH] in self.names
+    def owns(self, name: str | None, pid: int | None, span: tuple[float, float]) -> bool:
+        """Whether a process that the kernel names at that time is the server's.
+
+        Of the server's name and another pid there may be a thread of its, or a second server's process: the
+        first where something of this one was hurt as well.
+        """
+        if pid in self.pids:
+            return True
+        if (name or "")[:COMM_LENGTH] not in self.names:
+            return False
+        early, late = span[0] - BEFORE_S, span[1] + AFTER_S
+        return pid is None or not self.pids or any(early <= at <= late for at in self.hurt_s)
 
     def guilty(self, incident: Incident) -> tuple[str | None, int | None, bool | None]:
         """Name and pid of the guilty process, and whether it is the server's; None where none is named.
@@ -151,6 +167,6 @@ class Servers:
         named = incident.processes
         if not named:
             return None, None, None
-        ours = [process for process in named if self.owns(*process)]
+        ours = [process for process in named if self.owns(*process, incident.span)]
         name, pid = ours[0] if ours and incident.killed else named[0]
-        return name, pid, self.owns(name, pid)
+        return name, pid, (name, pid) in ours

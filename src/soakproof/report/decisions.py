@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tabulate import tabulate
 
-from soakproof.decisions.entries import Candidate, RunTold, against
+from soakproof.decisions.entries import Candidate, RunTold, against, is_disputed
 from soakproof.report.html import render
 from soakproof.report.page import Column, Table
 from soakproof.report.visible import markdown
@@ -81,7 +81,7 @@ def _decided(found: Sequence[Candidate]) -> Table:
         (
             one.name,
             one.changed,
-            f"{one.last.decision} (against the verdicts)" if _is_disputed(one) else one.last.decision,
+            f"{one.last.decision} (against the verdicts)" if is_disputed(one) else one.last.decision,
             one.reason or "no reason told",
             "; ".join(map(_run, one.runs)) or "no run",
             one.last.who,
@@ -92,11 +92,6 @@ def _decided(found: Sequence[Candidate]) -> Table:
     return Table(tuple(map(Column, heads)), rows, _EMPTY)
 
 
-def _is_disputed(one: Candidate) -> bool:
-    """Whether verdicts speak against it; that there is no run is told in another column."""
-    return bool(one.runs and against(one.last.decision, one.runs))
-
-
 def _run(run: RunTold) -> str:
     verdicts = ", ".join(f"{told.policy} {told.outcome}" for told in run.newest())
     return f"{run.run} (raw {run.raw}; {verdicts or 'not judged'})"
@@ -104,7 +99,7 @@ def _run(run: RunTold) -> str:
 
 def _to_be_known(found: Sequence[Candidate], since: Since) -> Iterator[str]:
     for one in found:
-        if _is_disputed(one):
+        if is_disputed(one):
             told = "; ".join(against(one.last.decision, one.runs))
             yield f"{one.name}: {one.last.decision} against the verdicts: {told}"
         yield from (f"{one.name}: {told}" for told in since.get(one.name, ()))

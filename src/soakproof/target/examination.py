@@ -196,13 +196,28 @@ class _Examination:
             f"choose one: --model NAME; it has: {self._names()}",
         )
 
+    def _not_there(self, model: str) -> UsageError:
+        """A chat request was answered with 404: of a model that is listed, the path was meant."""
+        names = self._listed_names()
+        if model in names:
+            return UsageError(
+                f"--host: {self.base} lists the model {model!r}, and answered 404 to a chat request at "
+                f"{self.prefix}/chat/completions",
+                "is its API at another address? soakproof tests Lemonade and llama.cpp's server",
+            )
+        told = _listed(names) or "no models"
+        return UsageError(f"--model: {self.base} has no model {model!r}", f"it has: {told}")
+
     def _names(self) -> str:
+        return _listed(self._listed_names()) or "no models"
+
+    def _listed_names(self) -> list[str]:
         """Models and aliases; Lemonade leaves some aliases out of its list of models."""
         listed = model_names(_data(self._json(f"{self.prefix}/models")) or (), "id")
         document = self._json("/internal/aliases")
         aliases = document.get("aliases") if isinstance(document, dict) else None
         names = model_names(aliases if isinstance(aliases, list) else (), "alias")
-        return _listed(list(dict.fromkeys((*listed, *names)))) or "no models"
+        return list(dict.fromkeys((*listed, *names)))
 
     # -- bare llama.cpp
 
@@ -256,7 +271,7 @@ class _Examination:
         except NoAnswerError as error:
             raise UsageError(f"--host: {self.base} broke off a chat request: {plain(error)}") from error
         if answer.status == 404:
-            raise UsageError(f"--model: {self.base} has no model {model!r}", f"it has: {self._names()}")
+            raise self._not_there(model)
         if answer.status in (401, 403):
             raise self._unauthorized(answer)
         try:

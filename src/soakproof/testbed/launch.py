@@ -149,7 +149,8 @@ def check_packages() -> None:
     if missing:
         raise UsageError(
             f"the testbed needs {' and '.join(missing)}, which {sys.executable} does not have",
-            'install the extra: pip install -e ".[testbed]"',
+            'install soakproof with its extra: pip install -e ".[testbed]" in its clone, or '
+            'pip install "FOLDER_OF_THE_CLONE[testbed]"',
         )
 
 

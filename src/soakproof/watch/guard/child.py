@@ -29,13 +29,15 @@ _ANSWER_S = 15.0  # a busy machine starts Python slowly
 class Child:
     """The root of the tree. It has a session of its own, which a terminal's signals do not reach."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        """Start it, and let it go once it has answered. Raises SoakproofError where it cannot be reached."""
+    def __init__(self, command: Sequence[str], *, alone: bool = False) -> None:
+        """Start it, and let it go once it has answered. Raises SoakproofError where it cannot be reached.
+
+        ``alone``: see `is_alone`.
+        """
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         answers, told = os.pipe()
         waits, go = os.pipe()
         mark = new_mark()
-        alone = os.getpid() != _INIT and not below(os.getpid(), everything())
         # By this thread, which lasts: the death signal is sent at the end of the thread that started it.
         self._popen = subprocess.Popen(
             python(SHIM, str(told), str(waits), *command),
@@ -110,6 +112,13 @@ class Child:
             if adopted and process.is_dead:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(process.pid, os.WNOHANG)
+
+
+def is_alone() -> bool:
+    """Whether nothing is below this process, and nobody's orphans come to it: then all that comes to be below
+    it, but for what it starts in its own session, is the command's. To be asked before anything is started.
+    """
+    return os.getpid() != _INIT and not below(os.getpid(), everything())
 
 
 def _hear(answers: int) -> bytes:

@@ -11,6 +11,9 @@ import trio
 from soakproof.watch.guard.processes import Process, is_there, send
 
 _LOOK_S = 0.02
+_LOOKS = (
+    3  # in a row that find nothing, until nothing is left: what starts another and ends may be between them
+)
 _LAST_S = 5.0  # after SIGKILL; a process that hangs in the kernel does not even end of that
 
 
@@ -32,19 +35,24 @@ async def end(
     ``on_asked`` is called once the first SIGTERM has been sent to each.
     """
 
-    def still_there() -> list[Process]:
-        return [process for process in tree() if is_there(process)]
+    async def still_there() -> list[Process]:
+        for look in range(_LOOKS):
+            if left := [process for process in tree() if is_there(process)]:
+                return left
+            if look < _LOOKS - 1:
+                await trio.sleep(_LOOK_S)
+        return []
 
     began = time.monotonic_ns()
-    asked = _signal(still_there(), signal.SIGTERM, {})
+    asked = _signal(await still_there(), signal.SIGTERM, {})
     on_asked()
     until = trio.current_time() + grace_s
-    while (left := still_there()) and trio.current_time() < until:
+    while (left := await still_there()) and trio.current_time() < until:
         asked |= _signal(left, signal.SIGTERM, asked)
         await trio.sleep(_LOOK_S)
     killed: dict[int, int] = {}
     until = trio.current_time() + _LAST_S
-    while (left := still_there()) and trio.current_time() < until:
+    while (left := await still_there()) and trio.current_time() < until:
         killed |= _signal(left, signal.SIGKILL, killed)
         await trio.sleep(_LOOK_S)
     took_s = round((time.monotonic_ns() - began) / 1e9, 3)

@@ -60,6 +60,11 @@ class Guarded:
 
     async def _pass_on(self, signals: AsyncIterator[int]) -> None:
         async for number in signals:
+            if number == signal.SIGTSTP:
+                self.say(
+                    "Ctrl-Z is not taken: a guard that is stopped does not guard; Ctrl-C ends the command"
+                )
+                continue
             reached = self.child.signal(number)
             self.record.event("signal_passed_on", name=signal.Signals(number).name, reached=reached)
 

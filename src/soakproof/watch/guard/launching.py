@@ -21,7 +21,7 @@ from soakproof.clock import RunClock
 from soakproof.errors import EXIT_ERROR, SoakproofError, UsageError
 from soakproof.plain import plain
 from soakproof.redaction import without_options
-from soakproof.watch.guard.child import Child, is_supported
+from soakproof.watch.guard.child import Child, is_alone, is_supported
 from soakproof.watch.guard.clearing import not_clear
 from soakproof.watch.guard.ending import end
 from soakproof.watch.guard.guarded import Guarded
@@ -34,6 +34,7 @@ from soakproof.watch.guard.record import Record
 from soakproof.watch.guard.residents import residents
 
 _PASSED_ON = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2")
+_NOT_TAKEN = ("SIGTSTP",)  # Ctrl-Z: it would stop the guard, and the command would run on without one
 _LOOK_S = 1.0
 _LOCK_LOOK_S, _LOCK_PATIENCE_S = 0.1, 2.0  # of one guard for another that launches
 _SHOWN = 200  # characters of a command, and of a reason
@@ -148,16 +149,20 @@ class _Launch:
     say: Callable[[str], None]
     hint: Callable[[str], None]
     clock: RunClock = field(default_factory=RunClock.start)
+    alone: bool = False  # no process was below this one before it started any
 
     async def run(self) -> int:
         refuse_residents(self.wanted)
+        self.alone = is_alone()
         kernel = await KernelWatch.open(self.order.kmsg)
         try:
             lookout = self._lookout(kernel)
             before = await self._wait_until_clear(lookout)
             async with one_at_a_time(self.say) as launched:
                 refuse_residents(self.wanted)  # another may have come while this one waited
-                with trio.open_signal_receiver(*(getattr(signal, name) for name in _PASSED_ON)) as signals:
+                with trio.open_signal_receiver(
+                    *(getattr(signal, n) for n in (*_PASSED_ON, *_NOT_TAKEN))
+                ) as signals:
                     return await self._recorded(kernel, lookout, before, signals, launched)
         finally:
             kernel.close()
@@ -210,7 +215,7 @@ class _Launch:
         record.event("guard_started", before=dict(before), unknown=lookout.unknown(), beside=beside)
         why, reason, code = "error", "", EXIT_ERROR
         try:
-            child = Child(order.command)
+            child = Child(order.command, alone=self.alone)
             launched()
             record.event("child_started", pid=child.pid, start_ticks=child.process.start_ticks)
             self.say(f"pid {child.pid} is guarded; record {record.path}")

@@ -152,8 +152,14 @@ def _fails(reading: Reading) -> bool:
     return reading.state == "timeout" or (is_card and reading.state in ("error", "denied"))
 
 
+def _told_by(reading: Reading) -> str:
+    if reading.state == "value":
+        return f"{reading.source} was read, and does not tell it"
+    return f"{reading.source} {reading.state}{f': {reading.reason}' if reading.reason else ''}"
+
+
 def _why(readings: Sequence[Reading], expected: Collection[str] = ()) -> str:
     """By what was read; ``expected`` are sources that told something before."""
-    reasons = [f"{r.source} {r.state}: {r.reason}" if r.reason else f"{r.source} {r.state}" for r in readings]
+    reasons = [_told_by(reading) for reading in readings]
     gone = sorted(set(expected) - {r.source for r in readings})
     return "; ".join([*reasons, *(f"{source} is gone" for source in gone)]) or "not looked at"

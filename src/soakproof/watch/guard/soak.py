@@ -128,20 +128,25 @@ class SoakGuard:
         seen = self._recorder.latest.get(f"process:{MAIN}")
         if seen and seen.state == "value":
             found = find(seen.values["pid"])
-            is_it = found and found.name == seen.values["name"] and self._is_the_servers(found)
-            self._backend = found if is_it else None
+            is_it = found is not None and found.name == seen.values["name"]
+            self._backend = self._the_servers(found) if found is not None and is_it else None
 
-    def _is_the_servers(self, process: Process) -> bool:
-        """Whether it, its parent, or one below it has the backend's port.
+    def _the_servers(self, told: Process) -> Process | None:
+        """The process that was told, where it or its parent has the backend's port; else the one below it
+        that has. None where none has it.
 
-        A front in a container tells pids of the container's, which on this host are anybody's.
+        A front in a container tells pids of the container's, which on this host are anybody's; and above the
+        backend there may be a shell that has started other things.
         """
-        if not self._config.is_lemonade or process.pid in self._config.server_pids:
-            return True  # it was found by its port, or the user named it
+        if not self._config.is_lemonade or told.pid in self._config.server_pids:
+            return told  # it was found by its port, or the user named it
         url = self._backend_url()
         port = urlsplit(url).port if is_loopback(url) else None
-        around = [process.pid, process.parent, *(p.pid for p in below(process.pid, everything()))]
-        return port is not None and any(still_listens(_PROC, pid, port) for pid in around)
+        if port is None:
+            return None
+        if still_listens(_PROC, told.pid, port) or still_listens(_PROC, told.parent, port):
+            return told
+        return next((p for p in below(told.pid, everything()) if still_listens(_PROC, p.pid, port)), None)
 
     def _backend_url(self) -> str:
         """As the front told it last."""
