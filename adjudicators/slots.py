@@ -39,7 +39,7 @@ from soakproof.judge.slotwork import (
     seeds_of,
     sightings,
 )
-from soakproof.judge.staleness import health_is_stale, stale_slots
+from soakproof.judge.staleness import health_is_stale, idle_at_work, stale_slots
 from soakproof.judge.unwell import SOURCES, unwell
 from soakproof.judge.watched import KNOWN_SHARE
 from soakproof.records import Event, Exchange, Sample
@@ -50,6 +50,7 @@ KNOWN = {
     "unstreamed": "a request that does not stream is not cancelled by Lemonade 11.7; it runs to its end",
 }
 RATE_FROM = 5  # restarts
+IDLE_FROM = 2  # readings
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class Slots(Adjudicator):
         if stale := stale_slots(evidence, samples):
             yield self._stale(stale, samples)
             return
+        yield from self._idle(evidence, samples)
         looks = known(evidence.source("slots").with_value(), reading("busy"))
         if not looks.is_enough:
             yield self._seldom(looks)
@@ -213,6 +215,26 @@ class Slots(Adjudicator):
             ),
             limit="readings of now",
             span=(first.t_ns / NS, last.t_ns / NS),
+            strength=resolution(samples),
+        )
+
+    def _idle(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
+        """Slots that are shown idle while answers are made: they would show no leak either."""
+        found, seen = idle_at_work(evidence, samples)
+        if len(found) < IDLE_FROM or 2 * len(found) <= seen:
+            return
+        sample, answer = found[0]
+        yield finding(
+            self,
+            "idle",
+            Outcome.INCONCLUSIVE,
+            f"The slots are shown idle while answers are made: in {len(found)} of {counted(seen, 'reading')} "
+            f"that fell into the making of one; first at {sample.t_ns / NS:.1f} s, amidst {answer.id}. "
+            "Whether any slot outlived its work is unknown.",
+            figures=(Figure(name="idle", value=len(found), n=seen),),
+            limit=f"fewer than {IDLE_FROM}, or at most half of them",
+            exchanges=ids(answer for _, answer in found),
+            span=(sample.t_ns / NS, found[-1][0].t_ns / NS),
             strength=resolution(samples),
         )
 

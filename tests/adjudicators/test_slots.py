@@ -377,3 +377,44 @@ def test_health_that_is_well_or_ill_for_a_reason_is_not_told() -> None:
     assert "health" not in adjudicate("slots", evidence(after, restarted))
     early = [health(float(at), ok=at > 5) for at in range(60)]
     assert "health" not in adjudicate("slots", evidence(early, run={"load_started_ns": nanoseconds(6.0)}))
+
+
+def made(n: int, at: float, **more: Any) -> Exchange:
+    """An answer that is made for ten seconds from a second after its sending on."""
+    times = {"first_token_ns": nanoseconds(at + 1), "last_token_ns": nanoseconds(at + 11)}
+    values = times | {"timings": {"predicted_ms": 10_000.0}, "seed": 900 + n}
+    return exchange(f"made-{n}", at=at, took=11.5, **{**values, **more})
+
+
+def test_slots_that_are_idle_while_answers_are_made_show_no_leak_either() -> None:
+    answers = [made(n, 12.0 * n) for n in range(4)]
+    looks = [slots(2.5 * n) for n in range(20)]
+    found = adjudicate("slots", evidence(answers, looks, SERVER, FREE))
+    assert (found["idle"].outcome, found["idle"].critical) == (Outcome.INCONCLUSIVE, True)
+    assert found["idle"].figures[0].value == found["idle"].figures[0].n
+    assert found["idle"].exchanges == ("made-0", "made-1", "made-2", "made-3")
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [made(n, 12.0 * n, timings={"predicted_ms": 90.0}) for n in range(4)],  # held back on their way
+        [made(n, 12.0 * n, timings=None) for n in range(4)],
+        [made(n, 12.0 * n, stream=False) for n in range(4)],
+        [made(n, 12.0 * n, model_asked="another") for n in range(4)],
+        [],
+    ],
+)
+def test_slots_are_rightly_idle_where_no_answer_of_theirs_was_surely_made(answers: list[Exchange]) -> None:
+    target = {"model": "m", "slots": 2}
+    answers = [structs.replace(e, model_asked=e.model_asked or "m") for e in answers]
+    run = evidence(answers, [slots(2.5 * n) for n in range(20)], SERVER, FREE, target=target)
+    assert "idle" not in adjudicate("slots", run)
+
+
+def test_a_few_idle_looks_among_many_are_passed_over() -> None:
+    answers = [made(n, 12.0 * n) for n in range(4)]
+    looks = [slots(2.5 * n, *([] if n % 3 else [(900 + int(2.5 * n // 12), 10)])) for n in range(20)]
+    mostly = [slots(2.5 * n, *([(900 + int(2.5 * n // 12), 10)] if n % 3 else [])) for n in range(20)]
+    assert "idle" in adjudicate("slots", evidence(answers, looks, SERVER, FREE))
+    assert "idle" not in adjudicate("slots", evidence(answers, mostly, SERVER, FREE))

@@ -274,6 +274,20 @@ def test_the_key_goes_to_the_front_only_and_never_into_the_evidence(
     assert "sk-secret" not in config.to_json()
 
 
+def test_a_key_that_a_health_document_repeats_is_not_kept(
+    server: "Server", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "sk-secret-0123")
+    target = {"kind": "lemonade", "base_url": server.url, "prefix": "/v1"}
+    entry = {"model_name": "m-sk-secret-0123", "pid": 1, "status": "for sk-secret-0123"}
+    entry |= {"backend_health": "sk-secret-0123", "backend_url": "http://127.0.0.1:1/v1"}
+    server.json("/v1/health", {"all_models_loaded": [entry]})
+    health, *_ = sources(WatchConfig(target=target, headers_env="SOME_KEY"))
+    reading = read(health)
+    assert reading.values["models_loaded"] == ["m-[removed]"]
+    assert "sk-secret" not in str(reading)
+
+
 def test_an_endless_answer_is_cut_off(server: "Server") -> None:
     server.answers["/slots"] = (200, "application/json", b"[" + b" " * (9 << 20))
     _, _, slots, _ = sources(llamacpp(server))

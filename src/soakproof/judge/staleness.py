@@ -1,15 +1,16 @@
 """Readings that are old: a document that stays as it was while what it tells of goes on. Pure; no I/O."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
 
 from soakproof.clock import NS
-from soakproof.judge.claims import whole
+from soakproof.judge.claims import timing, whole
 from soakproof.judge.evidence import Evidence
 from soakproof.records import Event, Exchange, Sample
 
 LEAST_READINGS = 3  # alike, one after another
 LEAST_ANSWERS = 3  # made meanwhile, from sending to end: each has a task of its own
+_EDGE_NS = NS // 20  # of an answer's making, at which a look may be before or after it
 _HEALTH_LATE_S = 5  # a front may take so long to see that its backend has ended
 _TOLD = ("backend", "total", "busy", "seeds", "tasks", "decoded", "prompt_processed", "last_tasks")
 
@@ -18,9 +19,9 @@ def stale_slots(evidence: Evidence, samples: Sequence[Sample]) -> list[tuple[Sam
     """Stretches in which the slots stayed the same though answers were made: from, to, and how many.
 
     Every request is a task of its own, which a slot goes on to show when it is idle. A slot that is truly
-    stuck leaves the others to show theirs. A router's answers may come from another model's slots.
+    stuck leaves the others to show theirs.
     """
-    router = str(evidence.target.get("asked_recipe") or "").startswith("collection")
+    router = _is_router(evidence)
     asked = evidence.target.get("model")
     ours = (e for e in evidence.exchanges if asked in (None, e.model_asked))
     answers = [e for e in ours if whole(e) and e.first_token_ns is not None]
@@ -34,6 +35,41 @@ def stale_slots(evidence: Evidence, samples: Sequence[Sample]) -> list[tuple[Sam
         if made >= LEAST_ANSWERS:
             found.append((first, last, made))
     return found
+
+
+def idle_at_work(evidence: Evidence, samples: Sequence[Sample]) -> tuple[list[tuple[Sample, Exchange]], int]:
+    """Readings with no slot at work while an answer was surely in the making, each with one such answer; and
+    in how many readings one was. Both are to be of the same model's slots.
+
+    An answer is in the making from its first token on for as long as the server says that it took, and no
+    longer than its tokens came.
+    """
+    asked = evidence.target.get("model")
+    there = () if _is_router(evidence) else evidence.exchanges
+    ours = [e for e in there if asked in (None, e.model_asked) and whole(e) and e.stream]
+    made = sorted((begin, end, e) for e in ours for begin, end in _in_the_making(e))
+    found, seen = [], 0
+    for sample in samples:
+        first, last = sample.t_ns - sample.took_ns, sample.t_ns
+        during = next((e for begin, end, e in made if begin < first and last < end), None)
+        seen += during is not None
+        if during is not None and sample.values.get("busy") == 0:
+            found.append((sample, during))
+    return found, seen
+
+
+def _is_router(evidence: Evidence) -> bool:
+    """Whether its answers may come from another model's slots."""
+    return str(evidence.target.get("asked_recipe") or "").startswith("collection")
+
+
+def _in_the_making(exchange: Exchange) -> Iterator[tuple[int, int]]:
+    """From when to when, run clock ns; nothing where that cannot be said."""
+    first, last, took_ms = exchange.first_token_ns, exchange.last_token_ns, timing(exchange, "predicted_ms")
+    if first is not None and last is not None and took_ms is not None:
+        end = min(last, first + round(took_ms * NS / 1000))
+        if end - first > 2 * _EDGE_NS:
+            yield first + _EDGE_NS, end - _EDGE_NS
 
 
 def _told(sample: Sample) -> Hashable:

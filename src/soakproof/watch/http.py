@@ -12,7 +12,7 @@ import httpx
 import orjson
 
 from soakproof.records import SourceState
-from soakproof.redaction import redacted
+from soakproof.redaction import redacted, without_key
 from soakproof.watch.settings import WatchConfig
 
 PROBE_BOUND_S = 5.0  # probes that wait behind a prefill are not repeated meanwhile
@@ -82,14 +82,14 @@ class Http:
             raise NoAnswerError("error", self.safe(told)) from error
 
     async def document(self, url: str) -> Any:
-        """The JSON of an answer with status 200. Raises NoAnswerError for every other answer."""
+        """The JSON of an answer with status 200, without the key. Raises NoAnswerError for all others."""
         answer = await self.get(url)
         found, problem = read_json(answer)
         if answer.status != 200:
             raise self._refused(answer)
         if problem:
             raise NoAnswerError("error", problem, answer.status)
-        return found
+        return without_key(found, self._key)  # some servers repeat it
 
     async def text(self, url: str) -> str:
         """The text of an answer with status 200. Raises NoAnswerError for every other answer."""
