@@ -124,7 +124,7 @@ def test_a_file_that_hangs_is_a_timeout_of_those_who_read_it(
 
 @linux_only
 def test_a_tree_of_odd_files_is_read_all_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A FIFO in the place of what names a process, no numbers, no text, and a file without an end."""
+    """A FIFO in the place of what names a process, no numbers, no text, and a file of a TiB."""
     host = Path(shutil.copytree(TREES / "gfx1151", tmp_path / "host"))
     (host / "proc/4242/stat").unlink()
     os.mkfifo(host / "proc/4242/stat")
@@ -133,8 +133,7 @@ def test_a_tree_of_odd_files_is_read_all_the_same(tmp_path: Path, capsys: pytest
     (host / "proc/stat").write_text(re.sub("btime .*", "btime nan", stat))
     vendor = host / "sys/class/drm/card0/device/vendor"
     vendor.write_bytes(b"\xff\xfe\x00")
-    (host / "proc/pressure/io").unlink()
-    (host / "proc/pressure/io").symlink_to("/dev/zero")
+    os.truncate(host / "proc/pressure/io", 1 << 40)
     command = ["watch", "sources", "--root", str(host), "--server-pid", "4242", "--json"]
     assert main(command) == 0
     printed = capsys.readouterr().out
@@ -219,6 +218,26 @@ def test_a_recording_without_its_manifest_is_said_to_show_no_process(
     assert "name the server's processes" in capsys.readouterr().err
     assert main(["watch", "sources", "--root", str(tmp_path / "tree"), "--server-pid", "4242"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("link", ["sys/firmware/acpi/platform_profile", "proc/beyond"])
+def test_a_link_out_of_a_recording_is_not_followed(
+    link: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree = tmp_path / "tree"
+    shutil.copytree(TREES / "gfx1151", tree)
+    (tree / "sys/inside").symlink_to("class")
+    (tree / "sys/round").symlink_to("round")
+    assert main(["watch", "sources", "--root", str(tree)]) == 0
+    (tree / link).parent.mkdir(parents=True, exist_ok=True)
+    (tree / link).unlink(missing_ok=True)
+    (tmp_path / "secret").write_text("not of the recording")
+    (tree / link).symlink_to("../" * (link.count("/") + 1) + "secret")
+    capsys.readouterr()
+    assert main(["watch", "sources", "--root", str(tree)]) == 64
+    told = capsys.readouterr()
+    assert "is a link that leads out of" in told.err
+    assert "not of the recording" not in told.out + told.err
 
 
 def test_a_manifest_of_somebody_else(tmp_path: Path) -> None:

@@ -88,6 +88,8 @@ def sources(root: Path | None, server_pid: tuple[int, ...], as_json: bool) -> in
     """
     if root is not None and not (root / "proc").is_dir() and not (root / "sys").is_dir():
         raise UsageError(f"{root} is no recorded machine", "it has neither proc nor sys in it")
+    if root is not None:
+        _refuse_links_out(root)
     readings = _read(root, server_pid)
     if as_json:
         for reading in readings:
@@ -97,6 +99,28 @@ def sources(root: Path | None, server_pid: tuple[int, ...], as_json: bool) -> in
     rows = [(reading.source, reading.state, _told(reading)) for reading in readings]
     say(table(("source", "state", "what it says"), rows, whole=("source", "state")))
     return EXIT_OK
+
+
+def _refuse_links_out(root: Path) -> None:
+    """A recording comes from elsewhere, and what is shown of it is sent on: no file of this machine's may be
+    in that. Where the real /proc or /sys is mounted there, it is this machine's own. Raises UsageError.
+    """
+    there = root.resolve()
+    for part in (root / "proc", root / "sys"):
+        for path in () if part.is_mount() else part.rglob("*"):
+            if path.is_symlink() and not _resolved(path).is_relative_to(there):
+                raise UsageError(
+                    f"{plain(path)} is a link that leads out of {plain(root)}",
+                    "a recording has no such links",
+                )
+
+
+def _resolved(path: Path) -> Path:
+    """Where a link leads to; of one that leads to itself, its own place."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):
+        return path.parent.resolve()
 
 
 def _read(root: Path | None, pids: tuple[int, ...]) -> "list[Reading]":
