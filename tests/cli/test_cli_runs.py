@@ -325,6 +325,11 @@ def test_a_verdict_that_was_edited_is_told_and_its_outcome_is_not_shown(
     soakproof("adjudicate", "latest", "--policy", "fail")
     soakproof("adjudicate", "latest", "--policy", "fail")
     assert "  2 verdicts, each as it was written" in soakproof("verify").out
+    (a_run / "verdicts/.3").mkdir()
+    (a_run / "verdicts/2-fail").rename(a_run / "verdicts/4-fail")
+    assert "verdicts/3: begun and never finished, or taken away" in soakproof("verify").out
+    (a_run / "verdicts/4-fail").rename(a_run / "verdicts/2-fail")
+    (a_run / "verdicts/.3").rmdir()
     first, second = a_run / "verdicts/1-fail", a_run / "verdicts/2-fail"
     edited(second / "verdict.json")
     said = soakproof("runs")

@@ -9,7 +9,15 @@ from rundirs import sealed
 
 from soakproof.errors import UsageError
 from soakproof.report.store import store
-from soakproof.run import EntryState, missing_verdicts, reseal_entry, verdict_folders, verify, verify_entry
+from soakproof.run import (
+    EntryState,
+    missing_verdicts,
+    reseal_entry,
+    unfinished_verdicts,
+    verdict_folders,
+    verify,
+    verify_entry,
+)
 
 FILES = {"verdict.json": "{}", "report.md": "one", "figures/a.svg": "<svg/>"}
 
@@ -90,6 +98,15 @@ def test_an_entry_that_is_gone_is_told_by_those_after_it(entry: Path) -> None:
     assert missing_verdicts(run) == [1, 2, 3, 7, 8]
     with pytest.raises(UsageError, match="999999999"):
         store(run, "release", FILES)
+
+
+def test_a_claim_below_the_newest_is_told_apart_from_one_under_way(entry: Path) -> None:
+    run = entry.parent.parent
+    (entry.parent / ".2").mkdir()
+    assert unfinished_verdicts(run) == []
+    store(run, "release", FILES)
+    (entry.parent / ".9").mkdir()
+    assert (unfinished_verdicts(run), missing_verdicts(run)) == ([2], [4, 5, 6, 7, 8])
 
 
 def test_an_entry_without_a_seal_is_not_called_touched(entry: Path) -> None:

@@ -82,6 +82,8 @@ def _are_verdicts_whole(path: Path) -> bool:
     for number in rundir.missing_verdicts(path):
         say(f"  {rundir.VERDICTS}/{number}: gone")
         wrong = True
+    for number in rundir.unfinished_verdicts(path):
+        say(f"  {rundir.VERDICTS}/{number}: begun and never finished, or taken away: nothing shows which")
     for name, state in states:
         if state.newer:
             say(f"  {name}: not verifiable by this version: {plain('; '.join(state.problems), 300)}")

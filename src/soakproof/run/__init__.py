@@ -50,6 +50,7 @@ from soakproof.run.verdicts import (
     missing_verdicts,
     reseal_entry,
     seal_entry,
+    unfinished_verdicts,
     verdict_folders,
     verify_entry,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "state",
     "to_json",
     "typed",
+    "unfinished_verdicts",
     "verdict_folders",
     "verify",
     "verify_entry",

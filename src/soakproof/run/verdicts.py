@@ -61,15 +61,26 @@ def missing_verdicts(run: Path) -> list[int]:
     """Numbers of judgements that are gone: those below the newest that nothing has, not even a claim that a
     killed judgement left. Where the newest is gone, nothing shows it.
     """
-    folder = run / VERDICTS
-    there = list(folder.iterdir()) if is_own_folder(folder) else []
-    entries = [TAKEN.fullmatch(path.name) for path in there if is_own_folder(path)]
     gone: list[int] = []
     due = 1
-    for number in sorted(int(entry[1]) for entry in entries if entry):
+    for number in sorted(_taken(run)):
         gone += range(due, min(number, due + _LISTED))
         due = max(due, number + 1)
     return gone[:_LISTED]
+
+
+def unfinished_verdicts(run: Path) -> list[int]:
+    """Numbers below the newest judgement's that only a claim stands for: it was killed, or taken away."""
+    written = {verdict.number for verdict in verdict_folders(run)}
+    return sorted(n for n in set(_taken(run)) - written if n < max(written, default=0))[:_LISTED]
+
+
+def _taken(run: Path) -> list[int]:
+    """Numbers of the run's judgements, and of those that were begun."""
+    folder = run / VERDICTS
+    there = list(folder.iterdir()) if is_own_folder(folder) else []
+    entries = [TAKEN.fullmatch(path.name) for path in there if is_own_folder(path)]
+    return [int(entry[1]) for entry in entries if entry]
 
 
 def has_no_verdict_folder(run: Path) -> bool:
