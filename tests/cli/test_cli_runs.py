@@ -436,7 +436,7 @@ def test_the_record_of_a_guard_is_no_run_to_judge(soakproof: Command, here: Path
         *(
             ("ended", 139, "exit 139 (SIGSEGV)"),
             ("ended", 137, "exit 137 (SIGKILL)"),
-            ("tripped", 75, "failed"),
+            ("tripped", 75, "tripped"),
         ),
     ],
 )
