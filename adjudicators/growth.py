@@ -50,6 +50,7 @@ from soakproof.records import Party
 GIB, MIB = 2**30, 2**20
 CHECKPOINTS = 12  # readings at idle that are worth more than all readings together
 LLAMA_CACHE = 8192 * MIB  # llama.cpp's own limit of its prompt cache where none is given
+OF_A_FRONT = 0.25  # of the least growth that weighs: it has neither a model nor a cache to fill
 HANDLES: Mapping[str, str] = {"fds": "open files", "threads": "threads"}
 _CLIMBED: Mapping[str, tuple[Outcome, str]] = {
     "climbs": (Outcome.FAIL, "It has ever more {what}, {amount:g} more so far and more to the end: a leak"),
@@ -76,10 +77,11 @@ class Growth(Adjudicator):
     """Did the server's memory, open files and threads stop growing?
 
     Growth is the last third's median over the first third's: at most ``growth`` of that or ``least``,
-    whichever is more, and never above ``most``. ``leak`` is the growth an hour that two hours or more may
-    not show. ``processes`` are the server's by role; GTT in use is looked at as well. ``required``: without
-    readings of memory there is no PASS. By ``handles`` open files or threads may climb: healthy servers stay
-    within ten, and a leak of one in a hundred requests is beyond it in half an hour of small ones.
+    whichever is more, and never above ``most``. A front has no cache to fill: a quarter of ``least`` is
+    its. ``leak`` is the growth an hour that two hours or more may not show. ``processes`` are the server's
+    by role; GTT in use is looked at as well. ``required``: without readings of memory there is no PASS. By
+    ``handles`` open files or threads may climb: healthy servers stay within ten, and a leak of one in a
+    hundred requests is beyond it in half an hour of small ones.
     """
 
     required: bool = False
@@ -120,7 +122,7 @@ class Growth(Adjudicator):
             yield Trace(name, use, cache, basis, missing, known(samples, held).lack)
 
     def _growth(self, trace: Trace) -> Finding:
-        grown = early_late(trace.series.times, trace.series.values, flat=self.least / 8)
+        grown = early_late(trace.series.times, trace.series.values, flat=self._least(trace) / 8)
         if grown is None:
             return finding(
                 self,
@@ -141,26 +143,29 @@ class Growth(Adjudicator):
             outcome,
             answer + trace.lack,
             figures=_figures(grown),
-            limit=f"{size(self.leak)} an hour" if long else f"{size(self._allowed(grown))} of growth",
+            limit=f"{size(self.leak)} an hour" if long else f"{size(self._allowed(trace, grown))} of growth",
             limit_source="policy",
             span=(trace.series.times[0], trace.series.times[-1]),
             strength=f"{strength}; {trace.basis}" if trace.basis else strength,
             fault=_whose(trace) if outcome is Outcome.FAIL else "",
         )
 
-    def _allowed(self, grown: Grown) -> float:
-        return min(max(self.growth * grown.early, self.least), self.most)
+    def _allowed(self, trace: Trace, grown: Grown) -> float:
+        return min(max(self.growth * grown.early, self._least(trace)), self.most)
+
+    def _least(self, trace: Trace) -> float:
+        return self.least * OF_A_FRONT if _whose(trace) == "front" else self.least
 
     def _described(self, trace: Trace, grown: Grown) -> tuple[Outcome, str, str]:
         """Under two hours: too much growth that still goes on, and that no cache explains, is not a PASS."""
         strength = f"{length(trace.series.hours * 3600)} can neither prove nor exclude a leak"
         told = f"The last third lies {size(grown.amount)} over the first ({size(grown.early)})"
-        if grown.amount <= self._allowed(grown):
+        if grown.amount <= self._allowed(trace, grown):
             return Outcome.PASS, f"{told}.", strength
         if not grown.rising:
             return Outcome.PASS, f"{told}, and was level at the end.", strength
         rise = grown.peak - grown.floor
-        if trace.cache is not None and rise <= trace.cache + self.least:
+        if trace.cache is not None and rise <= trace.cache + self._least(trace):
             return Outcome.PASS, f"{told}: within the prompt cache's {size(trace.cache)}.", strength
         return Outcome.INCONCLUSIVE, f"{told}, and still grows{_unexplained(trace)}.", strength
 

@@ -37,6 +37,17 @@ def judged(records: Iterable[Sample], *command: str, duration: float = 1800, **o
     ]
 
 
+@pytest.mark.parametrize(("role", "outcome"), [("front", Outcome.INCONCLUSIVE), ("backend", Outcome.PASS)])
+def test_a_front_has_no_cache_to_fill_so_less_growth_is_doubtful(role: str, outcome: Outcome) -> None:
+    """By 2 MiB with each of some 150 requests of a minute."""
+    grows = server(lambda t: 20 + 5 * t, 60, every=1, role=role)
+    target = {"launch_command": ["llama-server", "--cache-ram", "0"]}
+    run = evidence(grows, duration=60, target=target)
+    assert adjudicate("growth", run)[f"process:{role}"].outcome is outcome
+    level = server(lambda t: 20 + min(5 * t, 150), 60, every=1, role=role)
+    assert adjudicate("growth", evidence(level, duration=60))[f"process:{role}"].outcome is Outcome.PASS
+
+
 def test_a_level_process_passes_and_says_that_half_an_hour_shows_no_leak() -> None:
     found = judged(server(lambda t: 5000 + t % 100, 1800))
     assert found.outcome is Outcome.PASS
