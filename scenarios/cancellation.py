@@ -41,6 +41,7 @@ Phase = Literal["decode", "first_token", "near_end", "prefill", "queued", "unstr
 SILENT = ("prefill", "queued", "unstreamed")  # nothing is sent to the client when it leaves
 BATCH = 512  # tokens that a server may decode between two looks at its clients
 PATIENCE = 3  # times the bound
+NOTICE = 2.5  # seconds: some fronts look for clients that have left every second or two
 OUTLAST = 2  # times the bound that an unstreamed answer takes
 FRAGMENT = 20  # characters of the cancelled text that nothing else says by chance
 
@@ -146,7 +147,7 @@ class Cancellation(Scenario):
             it.check(name, None, cut, reason=freed.reason or "its slot could not be seen")
         elif not freed.freed:
             it.check(name, False, cut, grade=grade, reason=freed.reason)
-        elif went_on(freed, tokens // 4):
+        elif ran_on(freed, tokens):
             reason = f"not cancelled: it decoded {freed.decoded} tokens or more after the client had left"
             it.check(name, False, cut, grade=grade, reason=reason)
         elif (freed.seconds or 0) >= lasts:
@@ -179,6 +180,14 @@ def tokens_a_second(answer: Exchange) -> float | None:
 def went_on(release: Release, tokens: int) -> bool:
     """Whether a slot was seen to decode more than so many tokens, and a batch, after its client had left."""
     return release.decoded is not None and release.decoded > max(BATCH, tokens)
+
+
+def ran_on(release: Release, tokens: int) -> bool:
+    """Whether a slot that came free in time had not been cancelled: it was seen to decode most of the tokens,
+    or a quarter and for longer than a front takes to notice that its client has left.
+    """
+    unnoticed = went_on(release, tokens // 4) and (release.seconds or 0) > NOTICE
+    return unnoticed or went_on(release, tokens * 3 // 4)
 
 
 def check_bystanders(it: IterationContext, whole: list[Exchange], tokens: int) -> None:

@@ -143,7 +143,7 @@ def read(answer: Exchange, limit: int) -> Parsed:
     told = parse(answer.text)
     if told.grade != "truncated":
         return told
-    if answer.finish_reason == "length":
+    if answer.finish_reason == "length" and (answer.completion_tokens or limit) >= limit:
         whose = f"all {limit} tokens of the request were used, which is our own limit"
         return Parsed("truncated", reason=f"{told.reason}; {whose}")
     if answer.completion_tokens is not None and answer.completion_tokens >= limit:
@@ -176,7 +176,7 @@ def check_values(
 
 def missed(field: Field, found: Mapping[str, Any]) -> str:
     """A field whose value is missing or another than it must be."""
-    there = repr(found[field.name])[:80] if field.name in found else "none"
+    there = repr(found[field.name])[:80] if field.name in found else "no such field"
     return f"{field.name}: expected {field.value!r}, found {there}"
 
 

@@ -193,6 +193,16 @@ def test_builds_that_alternate_are_doubtful_and_a_new_one_is_not() -> None:
     assert (found.outcome, found.exchanges) == (Outcome.INCONCLUSIVE, ("x1",))
 
 
+def test_marks_of_the_chat_template_in_texts_are_doubtful() -> None:
+    clean = [answered(i, text="a < b | c") for i in range(3)]
+    marked = [answered(i, text="well.<|im_end|>\n<|im_start|>assistant\nAnd") for i in (3, 4)]
+    found = judged(*clean, *marked)["template_token"]
+    assert (found.outcome, found.exchanges) == (Outcome.INCONCLUSIVE, ("x3", "x4"))
+    assert "<|im_end|>" in found.answer
+    assert judged(*clean, marked[0])["template_token"].outcome is Outcome.PASS
+    assert "template_token" not in judged(*clean)
+
+
 def test_finish_reasons_that_differ_in_capitals_alone_are_doubtful() -> None:
     all_alike = [answered(i, finish_reason="STOP") for i in range(3)]
     assert "finish_reason_case" not in judged(*all_alike, answered(3, finish_reason="length"))

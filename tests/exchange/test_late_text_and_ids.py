@@ -44,6 +44,15 @@ def test_secrets_beside_the_answer_are_kept() -> None:
     assert read(answer("Hi CDT9WF4P")).stray_secrets == ()
 
 
+def test_secrets_in_choices_that_were_not_asked_for_are_kept() -> None:
+    mine, other = text("Hi CDT9WF4P"), {"index": 1, "delta": {"content": "of 7QGB-J9HX"}}
+    beside = mine | {"choices": [*mine["choices"], other]}
+    for chunks in ((mine, mine | {"choices": [other]}), (beside,)):
+        found = read(events(*chunks, STOP, DONE))
+        assert (found.text, found.stray_secrets) == ("Hi CDT9WF4P", ("7QGB-J9HX",))
+        assert "other_choices" in found.notes
+
+
 def test_few_secrets_beside_the_answer_are_kept() -> None:
     stray = Stray()
     for number in range(MOST * 4):

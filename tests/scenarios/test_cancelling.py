@@ -213,6 +213,14 @@ def test_a_slot_that_is_free_in_time_by_its_own_end(phase: str, front: str, grad
     assert "it decoded 3300 tokens" in played.reason("cancel.released")
 
 
+def test_a_front_that_looks_for_its_clients_every_second_or_two_is_no_fault() -> None:
+    """A fast model decodes a quarter of the answer in that time, and none decodes most of it."""
+    kind = make("cancellation")
+    assert play(kind, release=Release(True, 1.4, decoded=1410)).missed() == {}
+    for release in (Release(True, 2.6, decoded=1410), Release(True, 1.4, decoded=4000)):
+        assert play(kind, release=release).missed() == {"cancel.released": (False, "held")}
+
+
 @pytest.mark.parametrize("phase", ["decode", "prefill", "queued", "unstreamed"])
 def test_a_few_tokens_until_the_server_notices_are_no_fault(phase: str) -> None:
     assert play(make("cancellation", phase=phase), release=Release(True, 1.0, decoded=500)).missed() == {}

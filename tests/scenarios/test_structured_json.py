@@ -112,8 +112,11 @@ def test_truncation_says_whose_it_is() -> None:
     def reason(**changes: object) -> str:
         return play(JSON, of("plain", text=lambda t: t[:-4], **changes)).reason("json.strict")
 
-    assert "all 1024 tokens of the request were used, which is our own limit" in reason(
-        finish_reason="length"
+    ours = "all 1024 tokens of the request were used, which is our own limit"
+    assert ours in reason(finish_reason="length", completion_tokens=1024)
+    assert ours in reason(finish_reason="length", completion_tokens=None)
+    assert "finish_reason is 'length', with tokens left" in reason(
+        finish_reason="length", completion_tokens=60
     )
     assert "it is wrong" in reason(finish_reason="stop", completion_tokens=1024)
     assert "with tokens left" in reason(finish_reason="stop", completion_tokens=20)
@@ -163,5 +166,6 @@ def schema_ask() -> Ask:
 @pytest.mark.parametrize("role", ["plain", "schema"])
 def test_what_our_own_limit_cut_is_unknown(role: str) -> None:
     checks = ["json.strict", "json.values"] if role == "plain" else ["json.schema", "json.schema_values"]
-    missed = play(JSON, of(role, text=lambda t: t[:-4], finish_reason="length")).missed()
+    cut = {"finish_reason": "length", "completion_tokens": 1024}
+    missed = play(JSON, of(role, text=lambda t: t[:-4], **cut)).missed()
     assert missed == dict.fromkeys(checks, (None, "truncated"))

@@ -4,6 +4,7 @@ Each finder takes an exchange that was answered as a whole and gives the odditie
 `soakproof.reading.oddities`, each with a detail.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,11 @@ RATES_DIFFER = 1.5  # times: a rate is computed from the very tokens and time be
 LEAST_TIMED_MS = 1.0
 LEAST_SPREAD_MS = 2000.0  # of a stream, for its times to be set against the server's
 EVENTS_SLACK = 2  # pieces of text beyond the tokens: a token may be split where reasoning ends
+# Marks of chat templates, which a server turns into ends and roles. No prompt of ours has one.
+_TEMPLATE = re.compile(
+    r"<\|(?:im_start|im_end|im_sep|endoftext|end_of_text|begin_of_text|eot_id|eom_id|start_header_id"
+    r"|end_header_id|start|end|message|channel|return|call|user|assistant|system)\|>|<(?:start|end)_of_turn>"
+)
 _TIMES = ("prompt_n", "prompt_ms", "predicted_n", "predicted_ms")
 
 Found = Iterator[tuple[str, str]]
@@ -55,6 +61,8 @@ def spread_ms(exchange: Exchange) -> float | None:
 
 
 def _ending(exchange: Exchange) -> Found:
+    if "<" in exchange.text and (mark := _TEMPLATE.search(exchange.text)):
+        yield "template_token", mark[0]
     unfinished = exchange.failure is Failure.PROTOCOL and exchange.finish_reason is None
     if unfinished and exchange.text and not exchange.parse_errors:
         yield "finish_reason_missing", exchange.reason

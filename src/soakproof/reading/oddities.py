@@ -96,6 +96,12 @@ _ENDS = {
     ),
     "finish_reason_filtered": _doubt("the answer was cut by a content filter, so it is told", "server"),
     "over_max_tokens": _doubt("more tokens than max_tokens allows, by the server's own count"),
+    "template_token": _doubt(
+        "a token of the chat template stands in the text: the model went on past its end, or a mark is shown "
+        "that was to be hidden",
+        "backend",
+        least=2,
+    ),
     "blank_text": Oddity("an answer of white space alone"),
 }
 # Events and characters.

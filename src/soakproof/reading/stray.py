@@ -11,6 +11,7 @@ _READ = frozenset(
     ("id", "object", "created", "model", "choices", "usage", "timings", "error", "system_fingerprint")
 )
 _READ_OF_CHOICE = frozenset(("index", "delta", "message", "finish_reason", "logprobs"))
+_ASKED_FOR = (0, None, "0")  # indexes of the one choice
 _READ_OF_DELTA = frozenset(("role", "content", "reasoning_content", "reasoning", "tool_calls"))
 
 
@@ -26,15 +27,24 @@ class Stray:
                 self.secrets |= nonces(text[:CHARS])
 
     def fields(self, chunk: Mapping[str, Any]) -> None:
-        """Whatever a chunk, its first choice and that one's delta have beside what clients read."""
+        """Whatever a chunk, its choice and that one's delta have beside what clients read; and all that
+        stands in choices that were not asked for.
+        """
         self._beside(chunk, _READ)
         choices = chunk.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        if isinstance(choice, dict):
-            self._beside(choice, _READ_OF_CHOICE)
-            for name in ("delta", "message"):
-                if isinstance(choice.get(name), dict):
-                    self._beside(choice[name], _READ_OF_DELTA)
+        own_seen = False
+        for choice in choices if isinstance(choices, list) else ():
+            if isinstance(choice, dict) and choice.get("index") in _ASKED_FOR and not own_seen:
+                own_seen = True
+                self._of_choice(choice)
+            else:
+                self.add(str(choice)[:CHARS])
+
+    def _of_choice(self, choice: Mapping[str, Any]) -> None:
+        self._beside(choice, _READ_OF_CHOICE)
+        for name in ("delta", "message"):
+            if isinstance(choice.get(name), dict):
+                self._beside(choice[name], _READ_OF_DELTA)
 
     def _beside(self, fields: Mapping[str, Any], read: frozenset[str]) -> None:
         for name in fields.keys() - read:
