@@ -21,6 +21,7 @@ from soakproof.scenario import (
     Script,
     Tokens,
     Yield,
+    amount,
     check_code,
     is_replay,
     register,
@@ -159,7 +160,4 @@ def evictable(prefix: int, between: int, budget: int) -> bool:
 
 def prompt_ms(answer: Exchange) -> float | None:
     """The server's own time for the prompt; None for what no clock can have said."""
-    told = (answer.timings or {}).get("prompt_ms")
-    if isinstance(told, bool) or not isinstance(told, (int, float)) or not math.isfinite(told) or told <= 0:
-        return None
-    return float(told)
+    return amount((answer.timings or {}).get("prompt_ms")) or None

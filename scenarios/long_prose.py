@@ -5,7 +5,6 @@ not going round in circles, not made of a handful of words, without a stall, and
 the server made it. How fast a server ought to be is for the thresholds of a plan, and for the baseline.
 """
 
-import math
 from dataclasses import dataclass
 
 from soakproof.scenario import (
@@ -20,6 +19,7 @@ from soakproof.scenario import (
     Script,
     Seconds,
     Tokens,
+    amount,
     prose_above,
 )
 
@@ -110,10 +110,8 @@ def check_length(it: IterationContext, said: Exchange, tokens: int) -> None:
 
 def made_s(said: Exchange) -> float | None:
     """Seconds that the server says it decoded for; None for what no clock can have said."""
-    told = (said.timings or {}).get("predicted_ms")
-    if isinstance(told, bool) or not isinstance(told, (int, float)) or not math.isfinite(told) or told <= 0:
-        return None
-    return told / 1000
+    told = amount((said.timings or {}).get("predicted_ms"))
+    return told / 1000 if told else None
 
 
 def came_s(said: Exchange) -> float | None:

@@ -5,11 +5,11 @@ counted as one and never mixed into a latency. Tokens come from `usage` and `tim
 chunks; a server's own *_per_second is never believed (it is null, infinite or absurd for short answers).
 """
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from soakproof.amounts import amount
 from soakproof.clock import NS
 from soakproof.reading.oddities import split
 from soakproof.records import Exchange
@@ -35,20 +35,9 @@ class Metric:
     of: Callable[[Exchange], float | None]
 
 
-def number(value: Any) -> float | None:
-    """A finite number that is not negative, from whatever a server may have sent; else None."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        found = float(value)
-    except OverflowError:
-        return None
-    return found if math.isfinite(found) and found >= 0 else None
-
-
 def _timing(exchange: Exchange, name: str) -> float | None:
     timings = exchange.timings
-    return number(timings.get(name)) if isinstance(timings, dict) else None
+    return amount(timings.get(name)) if isinstance(timings, dict) else None
 
 
 def _rate(exchange: Exchange, part: str, least: int) -> float | None:
@@ -68,7 +57,7 @@ def _generation_rate(exchange: Exchange) -> float | None:
 
 def streamed_rate(exchange: Exchange) -> float | None:
     """Tokens after the first over the time from the first to the last, on our clock, in tokens/s."""
-    tokens = number(exchange.completion_tokens)
+    tokens = amount(exchange.completion_tokens)
     span = _since(exchange.first_token_ns, exchange.last_token_ns)
     if not exchange.stream or tokens is None or tokens < MIN_GENERATED or not span or _buffered(exchange):
         return None
@@ -182,7 +171,7 @@ _ALL = (
         None,
         "Prompt tokens that the server says it restored from a cache.",
         "servers that do not say",
-        _of_success(lambda e: number(e.cached_tokens)),
+        _of_success(lambda e: amount(e.cached_tokens)),
     ),
     Metric(
         "prompt_tokens",
@@ -190,7 +179,7 @@ _ALL = (
         None,
         "Tokens of the prompt, those restored from a cache included.",
         "answers without usage",
-        _of_success(lambda e: number(e.prompt_tokens)),
+        _of_success(lambda e: amount(e.prompt_tokens)),
     ),
     Metric(
         "completion_tokens",
@@ -198,7 +187,7 @@ _ALL = (
         None,
         "Tokens of the answer, reasoning included.",
         "answers without usage, such as cancelled ones",
-        _of_success(lambda e: number(e.completion_tokens)),
+        _of_success(lambda e: amount(e.completion_tokens)),
     ),
 )
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

@@ -4,9 +4,7 @@ A cache of answers in front of a model gives what it once was answered: with the
 the times of work that nobody did.
 """
 
-import math
-from typing import Any
-
+from soakproof.amounts import amount
 from soakproof.clock import NS
 from soakproof.records import Exchange
 
@@ -24,8 +22,8 @@ def tells(id: str | None) -> bool:
 def times(answer: Exchange) -> tuple[float, float] | None:
     """What the server says of its work on prompt and answer, in milliseconds; None where it does not."""
     told = answer.timings or {}
-    prompt, predicted = _time(told.get("prompt_ms")), _time(told.get("predicted_ms"))
-    return None if prompt is None or predicted is None else (prompt, predicted)
+    prompt, predicted = amount(told.get("prompt_ms")), amount(told.get("predicted_ms"))
+    return (prompt, predicted) if prompt and predicted else None
 
 
 def is_faster_than_its_work(answer: Exchange) -> bool:
@@ -47,8 +45,3 @@ def is_replay(later: Exchange, earlier: Exchange) -> bool:
 
 def _has_digit(id: str) -> bool:
     return any(c.isdigit() for c in id)
-
-
-def _time(value: Any) -> float | None:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return value if is_number and math.isfinite(value) and value > 0 else None

@@ -20,6 +20,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from soakproof.amounts import amount
 from soakproof.context import (
     NONCE_LETTERS,
     Checked,
@@ -260,6 +261,7 @@ __all__ = [
     "Tokens",
     "Traffic",
     "Yield",
+    "amount",
     "as_floats",
     "at_depths",
     "check_code",

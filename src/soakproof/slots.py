@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from soakproof.amounts import MOST
 from soakproof.plain import plain
 
 LEAST_PAUSE_S = 2.0  # asked faster, llama.cpp does not notice clients that leave before their first token
 _IDLE_WORDS = {"idle", "available", "free"}
 _BUSY_WORDS = {"processing", "processing_prompt", "started", "done_prompt", "generating", "busy"}
 _RANDOM_SEED = 0xFFFFFFFF  # what a request without a seed gets
+_LARGEST = 2**63  # no id, seed or task comes near it
 _SAMPLE = 200  # characters of a document that an error shows
 
 
@@ -69,12 +71,12 @@ def _slot(key: Any, entry: Any) -> Slot:
         seed=_seed(entry) if busy else None,
         seedless=busy and _number(_param(entry, "seed")) == _RANDOM_SEED,
         task=_natural(entry.get("id_task", entry.get("task_id"))),
-        context=_natural(entry.get("n_ctx")),
+        context=_tokens(entry.get("n_ctx")),
         decoded=_decoded(entry) if busy else None,
-        prompt_processed=_natural(entry.get("n_prompt_tokens_processed")) if busy else None,
-        prompt_tokens=_natural(entry.get("n_prompt_tokens")) if busy else None,
+        prompt_processed=_tokens(entry.get("n_prompt_tokens_processed")) if busy else None,
+        prompt_tokens=_tokens(entry.get("n_prompt_tokens")) if busy else None,
         temperature=_number(_param(entry, "temperature")) if busy else None,
-        max_tokens=_natural(_param(entry, "n_predict", "max_tokens")) if busy else None,
+        max_tokens=_tokens(_param(entry, "n_predict", "max_tokens")) if busy else None,
     )
 
 
@@ -107,15 +109,16 @@ def _decoded(entry: Mapping[str, Any]) -> int | None:
     token = entry.get("next_token")
     if isinstance(token, list):
         token = token[0] if token else None
-    return _natural((token if isinstance(token, Mapping) else entry).get("n_decoded"))
+    return _tokens((token if isinstance(token, Mapping) else entry).get("n_decoded"))
 
 
 def _whole(value: Any) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit():
         return int(value[:19])
     if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+        value = int(value)
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and abs(value) < _LARGEST else None
 
 
 def _number(value: Any) -> float | None:
@@ -127,6 +130,11 @@ def _natural(value: Any) -> int | None:
     """A number from 0; servers write -1 for none."""
     number = _whole(value)
     return number if number is not None and number >= 0 else None
+
+
+def _tokens(value: Any) -> int | None:
+    number = _natural(value)
+    return number if number is not None and number <= MOST else None
 
 
 def _unknown(expected: str, found: Any) -> UnknownShapeError:

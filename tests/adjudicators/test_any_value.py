@@ -19,7 +19,8 @@ from soakproof.testing.evidence import evidence, exchange
 NOW = datetime(2026, 9, 1, tzinfo=UTC)
 WHOLE = st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3) | st.sampled_from([0, -1, 2**63 - 1, 10**18])
 NUMBERS = WHOLE | st.floats(allow_nan=True, allow_infinity=True) | st.sampled_from([1e308, -1e308, 5e-324])
-SCALARS = st.none() | st.booleans() | NUMBERS | st.text(max_size=6)
+HUGE = st.integers(10**15, 10**500) | st.sampled_from([10**400, -(10**400)])  # in tables, not in fields
+SCALARS = st.none() | st.booleans() | NUMBERS | HUGE | st.text(max_size=6)
 ANY = st.recursive(
     SCALARS, lambda part: st.lists(part, max_size=4) | st.dictionaries(st.text(max_size=4), part)
 )
@@ -142,6 +143,20 @@ def others() -> st.SearchStrategy[Record]:
 @pytest.fixture(scope="module")
 def release() -> Policy:
     return load_policy(Catalog(Path(__file__).parent), "release")
+
+
+@pytest.mark.parametrize("told", [10**400, -(10**400), 1e308, -1e308, 5e-324, float("inf"), float("nan")])
+def test_numbers_that_no_clock_has_said(release: Policy, told: float) -> None:
+    """One answer tells them, and another request fails while its slot may still be at work for it."""
+    table = dict.fromkeys(("prompt_n", "prompt_ms", "predicted_n", "predicted_ms", "total_tokens"), told)
+    run = evidence(
+        exchange("load-1", timings=table, usage=table),
+        exchange("load-2", iteration=2, at=1.0, outcome="fail", timings=table, usage=table),
+        exchange("load-3", iteration=3, at=2.0),
+    )
+    found = judge(run, release, None, judged_at=NOW)
+    assert [f.answer for f in found.findings if f.subject == "adjudicator"] == []
+    assert found.outcome is not Outcome.PASS
 
 
 @settings(max_examples=40, suppress_health_check=list(HealthCheck))

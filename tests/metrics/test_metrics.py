@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soakproof.amounts import number
 from soakproof.clock import nanoseconds
-from soakproof.metrics import METRICS, measure, number
+from soakproof.metrics import METRICS, measure
 from soakproof.records import Failure
 from soakproof.testing.evidence import exchange
 

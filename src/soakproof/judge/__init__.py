@@ -5,6 +5,7 @@ quantities that its options may be written in, the metrics of exchanges, and how
 Statistics are in `soakproof.judge.statistics`.
 """
 
+from soakproof.amounts import number
 from soakproof.clock import NS
 from soakproof.context import all_said, disguised, nonces
 from soakproof.endings import how_ended
@@ -12,7 +13,7 @@ from soakproof.failures import fault_of
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Adjudicator, Figure, Finding, Outcome
 from soakproof.judge.telling import counted, finding, ids, upper
-from soakproof.metrics import METRICS, Metric, measure, number
+from soakproof.metrics import METRICS, Metric, measure
 from soakproof.plain import clause, listed, model_name, plain
 from soakproof.quantities import check_outcome
 from soakproof.samples import Readings, no_readings

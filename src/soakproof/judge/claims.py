@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from soakproof.amounts import MOST, amount, number
 from soakproof.clock import NS
-from soakproof.metrics import MIN_GENERATED, MIN_PROMPT, number
+from soakproof.metrics import MIN_GENERATED, MIN_PROMPT
 from soakproof.reading.oddities import ODDITIES, UNKNOWN, Oddity, split
 from soakproof.records import Exchange, Failure
 
@@ -50,7 +51,7 @@ def whole(exchange: Exchange) -> bool:
 
 def timing(exchange: Exchange, name: str) -> float | None:
     """A number of timings that is not negative; None for whatever else stands there."""
-    return number((exchange.timings or {}).get(name))
+    return amount((exchange.timings or {}).get(name))
 
 
 def spread_ms(exchange: Exchange) -> float | None:
@@ -78,7 +79,7 @@ def _numbers(exchange: Exchange) -> Found:
 
 def _usage(exchange: Exchange) -> Found:
     usage = exchange.usage or {}
-    told = (number(usage.get(name)) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    told = (amount(usage.get(name)) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
     prompt, completion, total = told
     if prompt is not None and completion is not None and total is not None and total != prompt + completion:
         yield "total_disagrees", f"{prompt:g} + {completion:g} is not {total:g}"
@@ -96,16 +97,16 @@ def _usage(exchange: Exchange) -> Found:
 def _timings(timings: Mapping[str, Any]) -> Found:
     """llama.cpp's own. A rate of its own is null or absurd for short answers, and is passed over there."""
     negative = [name for name in _TIMES if _below_zero(timings.get(name))]
-    broken = [name for name in _TIMES if name in timings and number(timings[name]) is None]
+    broken = [name for name in _TIMES if name in timings and amount(timings[name]) is None]
     if negative:
-        yield "timings_absurd", ", ".join(f"{name} {timings[name]:g}" for name in negative)
+        yield "timings_absurd", ", ".join(f"{name} {_below(timings[name])}" for name in negative)
     elif broken:
         yield "timings_null", ", ".join(broken)
     for part, least, fastest in (
         ("predicted", MIN_GENERATED, FASTEST_GENERATED),
         ("prompt", MIN_PROMPT, FASTEST_PROMPT),
     ):
-        tokens, took = number(timings.get(f"{part}_n")), number(timings.get(f"{part}_ms"))
+        tokens, took = amount(timings.get(f"{part}_n")), amount(timings.get(f"{part}_ms"))
         if tokens is not None and took is not None and tokens >= least and tokens * 1000 > fastest * took:
             yield "timings_absurd", f"{part}: {tokens:g} tokens in {took:g} ms"
         rate = number(timings.get(f"{part}_per_second"))
@@ -118,6 +119,11 @@ def _timings(timings: Mapping[str, Any]) -> Found:
 
 def _below_zero(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0
+
+
+def _below(value: float) -> str:
+    """A number below 0 as it is shown: an integer may be too large for a float."""
+    return f"{value:g}" if value >= -MOST else f"less than {-MOST:g}"
 
 
 def _clock(exchange: Exchange) -> Found:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
+from soakproof.amounts import number
 from soakproof.clock import NS
 from soakproof.judge.claims import timing, whole
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.lostevents import countable, forced
 from soakproof.judge.occupancy import Span, spans
 from soakproof.judge.promptcounts import LONG
-from soakproof.metrics import number
 from soakproof.reading.ending import BUFFERED_MIN_MS, BUFFERED_MIN_TOKENS
 from soakproof.records import Exchange
 

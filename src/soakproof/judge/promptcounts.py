@@ -8,9 +8,9 @@ wrong; a system prompt that is dropped, or a context that is silently smaller, s
 from collections.abc import Iterable, Sequence
 from statistics import quantiles
 
+from soakproof.amounts import number
 from soakproof.judge.claims import whole
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import number
 from soakproof.records import Exchange
 
 LONG = 2000  # characters: what is not register, the question and the template, weighs little

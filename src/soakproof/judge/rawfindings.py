@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from soakproof.amounts import number
 from soakproof.endings import GUARD, UNGUARDED
 from soakproof.judge.finding import Figure, Finding, Outcome, Reconsidered
 from soakproof.judge.telling import counted, ids
-from soakproof.metrics import number
 from soakproof.plain import clause, listed, plain
 from soakproof.thresholds import extreme
 

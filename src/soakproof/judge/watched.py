@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from soakproof.amounts import number
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
-from soakproof.metrics import number
 from soakproof.plain import plain
 from soakproof.records import Event
 from soakproof.samples import Readings

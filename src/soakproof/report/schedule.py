@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from soakproof.amounts import number
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.telling import counted
 from soakproof.judge.watched import ending
-from soakproof.metrics import number
 from soakproof.plain import plain
 from soakproof.report.page import Column, Table
 from soakproof.report.quantity import number as shown

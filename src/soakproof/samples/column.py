@@ -50,7 +50,7 @@ class Column:
         return [v if t == _THERE else blank[t] for v, t in zip(of, self.there.tolist(), strict=True)]
 
     def numbers(self) -> NDArray[np.float64]:
-        """Finite numbers that are not negative, as `metrics.number` has them; NaN for all else."""
+        """Finite numbers that are not negative, as `amounts.number` has them; NaN for all else."""
         if isinstance(self.of, list):
             told = [v if type(v) in (int, float) else np.nan for v in self.of]
             found = np.array([float(v) if abs(v) < 1e300 else np.nan for v in told], np.float64)

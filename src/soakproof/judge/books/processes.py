@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from soakproof.amounts import number
 from soakproof.judge.books.disagreement import Disagreement, of_places
-from soakproof.metrics import number
 from soakproof.records import Event
 from soakproof.samples import Readings
 

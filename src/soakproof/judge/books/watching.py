@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from soakproof.amounts import number
 from soakproof.clock import NS
 from soakproof.judge.books.disagreement import Disagreement, of_places
 from soakproof.judge.books.spans import crashed, is_load
 from soakproof.judge.telling import counted
-from soakproof.metrics import number
 from soakproof.plain import plain
 from soakproof.records import Event
 from soakproof.samples import Readings

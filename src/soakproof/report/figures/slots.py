@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from soakproof.amounts import number
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import reading
-from soakproof.metrics import number
 from soakproof.report.figures import style
 from soakproof.report.figures.bands import draw_bands
 from soakproof.report.figures.drawn import drawn, undrawn
