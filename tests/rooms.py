@@ -74,6 +74,7 @@ def only_in(modules: set[str], *rooms: str) -> Rule:
 # -- no I/O
 
 PURE = (
+    "amounts.py",
     "context.py",
     "decisions/entries.py",
     "decisions/written.py",
@@ -86,6 +87,7 @@ PURE = (
     "launchoptions.py",
     "lines.py",
     "metrics.py",
+    "nesting.py",
     "plain.py",
     "prompts.py",
     "endings.py",

@@ -20,6 +20,7 @@ from soakproof.judge.identity import same_run
 from soakproof.judge.judging import judge, run_safely
 from soakproof.judge.repeats import runs_of
 from soakproof.judge.rules import Policy
+from soakproof.nesting import bounded
 from soakproof.plain import plain
 from soakproof.policy import load_policy
 from soakproof.run import Loaded, runs_option
@@ -109,8 +110,8 @@ def _threshold_names(evidence: Evidence) -> set[str]:
     """Of the whole plan: those of kinds that the user's tags left out stand only in its source."""
     judged = [*(evidence.plan.get("thresholds") or ()), *((evidence.raw or {}).get("thresholds") or ())]
     try:
-        source = tomllib.loads(str(evidence.plan.get("source") or "")).get("threshold", [])
-    except (tomllib.TOMLDecodeError, RecursionError):
+        source = bounded(tomllib.loads(str(evidence.plan.get("source") or ""))).get("threshold", [])
+    except (ValueError, RecursionError):
         source = []
     there = [*judged, *(source if isinstance(source, list) else ())]
     return {plain(t["name"], 100) for t in there if isinstance(t, Mapping) and "name" in t}

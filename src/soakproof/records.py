@@ -12,6 +12,8 @@ from typing import Annotated, Any, Literal
 import orjson
 from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
+from soakproof.nesting import TooDeepError, bounded
+
 # In UTF-8: DEL, the C1 controls, what has no width, and what turns the direction of writing or ends a line.
 _OBEYED = re.compile(
     rb"\x7f|\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf"
@@ -278,7 +280,7 @@ def _carriable_items(value: Any, levels: int) -> Any:
 def decode(line: bytes) -> Record:
     """The record of one line. Raises ValueError, with what was wrong, for anything else."""
     try:
-        return _DECODER.decode(line)
+        return _bounded(_DECODER.decode(line))
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
     except ValidationError as error:
@@ -287,10 +289,22 @@ def decode(line: bytes) -> Record:
         raise
 
 
+def _bounded(record: Record) -> Record:
+    """The record. Raises TooDeepError where what it holds of others is nested too deep."""
+    if isinstance(record, Exchange):
+        bounded(record.usage)
+        bounded(record.timings)
+    elif isinstance(record, Sample):
+        bounded(record.values)
+    elif isinstance(record, Event):
+        bounded(record.details)
+    return record
+
+
 def decode_lines(lines: bytes) -> list[Record] | None:
     """The records of many whole lines at once; None unless each line is one record."""
     try:
-        records = _DECODER.decode_lines(lines)
-    except (DecodeError, RecursionError):
+        records = [_bounded(record) for record in _DECODER.decode_lines(lines)]
+    except (DecodeError, RecursionError, TooDeepError):
         return None
     return records if len(records) == lines.count(b"\n") else None

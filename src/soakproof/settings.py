@@ -12,6 +12,7 @@ import msgspec
 
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.lines import FAULTS, file_of, told
+from soakproof.nesting import bounded
 from soakproof.plain import plain
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens, per_cent_hint, written
 
@@ -30,10 +31,10 @@ _TYPES = {
 def read_toml(path: Path) -> dict[str, Any]:
     """The table of a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return bounded(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
 
 

@@ -191,12 +191,19 @@ def test_files_that_are_no_baselines_hide_none(soakproof: Command, runs: Path) -
     folder = runs / "baselines"
     for name, text in (("torn.json", "{"), ("._good.json", "?"), ("good copy.json", "?"), ("notes.txt", "?")):
         (folder / name).write_text(text)
+    (folder / "deep.json").write_text("[" * 99_999)
+    (folder / "nested.json").write_text('{"runs":' + "[" * 900 + "]" * 900 + "}")
     os.mkfifo(folder / "pipe.json")
     listed = soakproof("baseline", "list")
     assert (listed.code, "good" in listed.out, "torn" in listed.out, "pipe" in listed.out) == (0,) + (
         True,
     ) * 3
     assert "cannot be read" in listed.out
+    for name in ("deep", "nested"):
+        assert name in listed.out
+        for command in (("baseline", "show", name), ("adjudicate", now.name, "--baseline", name)):
+            refused = soakproof(*command)
+            assert (refused.code, f"{name}.json cannot be read" in refused.err) == (64, True)
     assert soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", before.name).code == 0
     assert soakproof("baseline", "remove", "torn").code == 0
 

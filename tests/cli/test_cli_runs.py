@@ -64,10 +64,12 @@ def test_the_newest_verdict_hides_no_worse_one(
         assert words in rows(soakproof("runs").out)[a_run.name]
 
 
+NESTED = '{"plan": {"name": "soak"}, "target": {"x":' + "[" * 900 + "]" * 900 + "}}"
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "gone": lambda file: file.unlink(),
     "cut": lambda file: file.write_text("{"),
     "another": lambda file: file.write_text("[]"),
+    "nested": lambda file: file.write_text(NESTED),
     "linked": lambda file: (file.rename(file.with_name("x")), file.symlink_to("x")),
     "a folder": lambda file: (file.unlink(), file.mkdir()),
 }
@@ -158,7 +160,9 @@ def test_without_records_of_guards_it_says_how_to_make_one(soakproof: Command, h
     assert "guard" not in soakproof("runs").out
 
 
-@pytest.mark.parametrize("content", ["", "[]", "nonsense", '{"target": 3, "load_started_ns": "x"}', "{}"])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "nonsense", '{"target": 3, "load_started_ns": "x"}', "{}", NESTED]
+)
 def test_damaged_documents_are_listed_all_the_same(soakproof: Command, here: Path, content: str) -> None:
     run = sealed(here / "runs")
     for name in ("run.json", "raw.json"):
@@ -389,7 +393,7 @@ def test_a_seal_that_is_a_dangling_link_is_called_that_by_every_command(
     assert rows(soakproof("runs").out)[a_run.name].rstrip().endswith("damaged")
 
 
-@pytest.mark.parametrize("raw", ["{", '{"outcome": "failed", "thresholds": [], "outcome": "clean"}'])
+@pytest.mark.parametrize("raw", ["{", '{"outcome": "failed", "thresholds": [], "outcome": "clean"}', NESTED])
 def test_a_raw_result_that_was_sealed_unreadable_is_told_by_verify(
     soakproof: Command, a_run: Path, raw: str
 ) -> None:

@@ -122,6 +122,7 @@ GOOD = written(entry())
         ("[[entry]]\n[entry.run]\n", "entry 1, line 1"),
         (f"{GOOD}# \udcff", "line 8 is not UTF-8"),
         ("\x00", "is not TOML"),
+        (f"x{'.x' * 900} = 1\n", "is not TOML: nested deeper"),
     ],
 )
 def test_damage_is_told_with_its_place(tmp_path: Path, text: str, expected: str) -> None:

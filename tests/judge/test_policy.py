@@ -126,6 +126,7 @@ def test_a_users_adjudicator_hides_the_bundled_one(tmp_path: Path) -> None:
         (RULES + ENTRY.replace('"throughput"', '"kernel"'), "'kernel' is no adjudicator of this policy"),
         (RULES + ENTRY + 'until = "ever"\n', "unknown key 'until'"),
         ("[adjudicator\n", "is not TOML"),
+        (f"x{'.x' * 900} = 1\n", "is not TOML: nested deeper"),
     ],
 )
 def test_what_is_wrong_is_refused_by_name(text: str, told: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import typing
 from enum import Enum
+from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import orjson
@@ -11,8 +12,21 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from soakproof.failures import KINDS
-from soakproof.records import FILES, TAGS, Exchange, Failure, Iteration, Record, decode, encode
-from soakproof.run import to_json
+from soakproof.records import (
+    FILES,
+    TAGS,
+    Event,
+    Exchange,
+    Failure,
+    Iteration,
+    Record,
+    decode,
+    decode_lines,
+    encode,
+)
+from soakproof.run import read_records, to_json
+from soakproof.samples.gathering import Gathering
+from soakproof.testing.evidence import exchange, sample
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -154,3 +168,24 @@ def test_what_a_terminal_would_obey_stands_as_its_escape() -> None:
     shown = line.decode().rstrip("\n")
     assert not [c for c in shown if not c.isprintable()]
     assert "ü →" in shown
+
+
+@pytest.mark.parametrize("levels", [100, 900, 985, 5000])
+@pytest.mark.parametrize("end", ["1", "[]"])
+def test_a_line_that_is_nested_too_deep_is_no_record(tmp_path: Path, levels: int, end: str) -> None:
+    deep = '{"x":' * levels + end + "}" * levels
+    for name, kind, field in (
+        ("samples.jsonl", sample("memory", 1, x=1), "values"),
+        ("events.jsonl", Event(node="load", t_ns=1, what="tick", details={"x": 1}), "details"),
+        ("exchanges.jsonl", exchange("load-1", usage={"x": 1}), "usage"),
+        ("exchanges.jsonl", exchange("load-1", timings={"x": 1}), "timings"),
+    ):
+        good = encode(kind)
+        line = good.replace(f'"{field}":{{"x":1}}'.encode(), f'"{field}":{deep}'.encode())
+        assert line != good
+        (tmp_path / name).write_bytes(good + line + line + good)
+        kept, *wrong, last = read_records(tmp_path / name)
+        assert kept == last == kind
+        assert [str(w).split(": ")[0] for w in wrong] == [f"line {n} is not a record" for n in (2, 3)]
+        assert not isinstance(Gathering().add_lines(good + line, 1), int)
+        assert decode_lines(good + line) is None

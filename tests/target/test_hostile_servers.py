@@ -16,6 +16,7 @@ from soakproof.errors import UsageError
 from soakproof.inventory.cache import Cache
 from soakproof.inventory.digests import Digests
 from soakproof.inventory.process import program
+from soakproof.nesting import bounded
 from soakproof.run import to_json
 from soakproof.target import Credentials, Target, examine
 from soakproof.target.asking import BODY_LIMIT, Asking, NoAnswerError
@@ -149,6 +150,24 @@ def test_a_nest_without_end_is_no_document(documents: tuple[Documents, str]) -> 
         wrapped = {"slots": wrapped}
     made.answers = lemonade(**{"/v1/slots": wrapped})
     assert examine(url, "m", Credentials()).slots == 1
+
+
+@pytest.mark.parametrize("levels", [40, 64, 400, 900, 1000, 50_000])
+def test_a_document_of_any_depth(documents: tuple[Documents, str], levels: int) -> None:
+    """A target whose run.json can be read again, or a refusal; a health too deep is no Lemonade's."""
+    deep = b'{"x":' * levels + b"1" + b"}" * levels
+    for name in (b"recipe_options", b"checkpoint", b"launch_command", b"model_name", b"backend_url"):
+        entry = b'{"model_name": "m", "type": "llm", "' + name + b'": ' + deep + b"}"
+        answers = lemonade(**{"/v1/system-info": deep, "/v1/models/m": deep, "/v1/slots": deep})
+        answers["/v1/health"] = b'{"all_models_loaded": [' + entry + b"]}"
+        target = asked(documents, answers, "m")
+        if isinstance(target, Target):
+            bounded({"target": json.loads(to_json(target.describe()))})
+        assert isinstance(target, Target) == (levels == 40)
+        told = {"/v1/models": deep, "/health": deep, "/props": deep, "/slots": deep, "/tokenize": deep}
+        asked(documents, {**told, "/v1/chat/completions": CHAT})
+        asked(documents, {**told, "/v1/models": {"data": []}, "/v1/chat/completions": CHAT})
+        assert isinstance(asked(documents, {**lemonade(), "/v1/chat/completions": deep}, "m"), str)
 
 
 def test_names_with_escapes_are_told_without_them(documents: tuple[Documents, str]) -> None:

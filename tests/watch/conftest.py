@@ -27,6 +27,10 @@ class Server:
     def json(self, path: str, document: Any, status: int = 200) -> None:
         self.answers[path] = (status, "application/json; charset=utf-8", orjson.dumps(document))
 
+    def body(self, path: str, body: bytes) -> None:
+        """A body that is said to be JSON."""
+        self.answers[path] = (200, "application/json", body)
+
     def raw(self, path: str, response: bytes) -> None:
         """A whole recorded response."""
         head, _, body = response.replace(b"\r\n", b"\n").partition(b"\n\n")

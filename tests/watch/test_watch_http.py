@@ -99,6 +99,23 @@ def test_lemonades_health_names_models_and_backends(server: "Server") -> None:
     assert "hunter2" not in str(reading)
 
 
+@pytest.mark.parametrize("levels", [65, 900, 100_000])
+def test_documents_that_become_deep_are_errors_as_long_as_they_are(server: "Server", levels: int) -> None:
+    health, _, slots, _ = sources(lemonade(server, model_resolved="user.Probe"))
+    good = loaded(server.url, 1)
+    deep = b'{"all_models_loaded":' + b"[" * levels + b"]" * levels + b"}"
+    server.json("/slots", [slot(True, 11, 5)])
+    server.json("/v1/health", good)
+    assert read(health).state == "value"
+    server.body("/slots", deep)
+    server.body("/v1/health", deep)
+    for source in (health, slots):
+        reading = read(source)
+        assert (reading.state, "JSON" in reading.reason) == ("error", True)
+    server.json("/v1/health", good)
+    assert read(health).state == "value"
+
+
 def test_slots_follow_the_backend_after_a_reload(server: "Server", backend: "Server") -> None:
     server.json("/slots", [slot(True, 11, 5)])  # the server plays the first backend, too
     backend.json("/slots", [slot(True, 12, 60), slot(False, 13, 99)])

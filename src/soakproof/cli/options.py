@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from soakproof.errors import UsageError
+from soakproof.nesting import bounded
 from soakproof.run import RUNS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -102,6 +103,6 @@ def setting(text: str) -> tuple[str, Any]:
     if not equals or not name.strip():
         raise UsageError(f"--set: expected OPTION=VALUE, found {text!r}", "such as --set words=20")
     try:
-        return name.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+        return name.strip(), bounded(tomllib.loads(f"value = {value}"))["value"]
+    except (ValueError, RecursionError):
         return name.strip(), value.strip()

@@ -11,6 +11,7 @@ from soakproof.catalog import Catalog, bundled, shown
 from soakproof.cli.defaults import options as options_of
 from soakproof.cli.output import say, table, width
 from soakproof.errors import EXIT_OK
+from soakproof.nesting import bounded
 from soakproof.plain import plain
 from soakproof.tables import paragraph
 
@@ -65,7 +66,7 @@ def _where(room: str, path: Path) -> str:
 
 
 def _title(path: Path) -> str:
-    return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
+    return str(bounded(tomllib.loads(path.read_text(encoding="utf-8"))).get("title", ""))
 
 
 def _docstring(path: Path) -> str:

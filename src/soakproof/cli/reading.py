@@ -9,6 +9,7 @@ import orjson
 
 from soakproof.errors import UsageError
 from soakproof.formats import UPDATE, newer
+from soakproof.nesting import bounded
 from soakproof.plain import listed, plain
 from soakproof.run import (
     SEAL,
@@ -85,7 +86,7 @@ def refuse_file(name: str, what: str = "RUN") -> None:
 def document(path: Path) -> Mapping[str, Any]:
     """The JSON object of a file; nothing where there is none that can be read."""
     try:
-        found = orjson.loads(path.read_bytes()) if is_own(path) else {}
+        found = bounded(orjson.loads(path.read_bytes())) if is_own(path) else {}
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

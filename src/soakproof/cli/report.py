@@ -19,6 +19,7 @@ from soakproof.cli.reading import of_newer, refuse_file, refuse_guard, sealed_ru
 from soakproof.errors import EXIT_FAIL, EXIT_OK, SoakproofError, UsageError
 from soakproof.formats import UPDATE, newer
 from soakproof.judge.finding import Outcome, Verdict
+from soakproof.nesting import bounded
 from soakproof.plain import plain
 from soakproof.run import (
     SEAL,
@@ -175,7 +176,7 @@ def read_verdict(entry: VerdictFolder) -> Verdict:
     """The verdict in its folder. Raises UsageError for a file that is none."""
     path = entry.path / VERDICT
     try:
-        document = orjson.loads(path.read_bytes())
+        document = bounded(orjson.loads(path.read_bytes()))
         _refuse_newer(path, document)
         return msgspec.convert(document, Verdict)
     except OSError as error:

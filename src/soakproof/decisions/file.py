@@ -10,6 +10,7 @@ from soakproof.decisions.entries import NAME, Entry
 from soakproof.decisions.locking import alone
 from soakproof.decisions.written import HEAD, written
 from soakproof.errors import UsageError, words
+from soakproof.nesting import bounded
 from soakproof.plain import plain
 from soakproof.run import write_atomic
 from soakproof.settings import build
@@ -88,8 +89,8 @@ def _text(path: Path) -> str | None:
 
 def _parsed(path: Path, text: str) -> tuple[Entry, ...]:
     try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        table = bounded(tomllib.loads(text))
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{plain(path, 300)} is not TOML: {plain(error, 300)}", _MEND) from error
     entries = table.get("entry")
     if isinstance(entries, list):

@@ -15,6 +15,8 @@ from typing import Any
 
 import orjson
 
+from soakproof.nesting import bounded
+
 FOLDER = "SOAKPROOF_CACHE"
 _NAME = "inventory.json"
 _FORMAT = 1
@@ -86,7 +88,7 @@ def _kept_at(item: tuple[str, Any]) -> int:
 def _read(file: Path) -> dict[str, Any]:
     try:
         with file.open("rb") as opened:
-            document = orjson.loads(opened.read(_LARGEST))
+            document = bounded(orjson.loads(opened.read(_LARGEST)))
     except (OSError, ValueError):
         return {}
     files = (

@@ -62,7 +62,7 @@ def _icds(root: Path) -> Iterator[tuple[str, str]]:
     for folder in ("usr/share/vulkan/icd.d", "etc/vulkan/icd.d"):
         with contextlib.suppress(OSError):
             for file in sorted((root / folder).glob("*.json"))[:_ICDS]:
-                with contextlib.suppress(ValueError, AttributeError):
+                with contextlib.suppress(ValueError, AttributeError, RecursionError):
                     told = json.loads(_text(file, 1 << 16)).get("ICD")
                     yield file.stem[:100], str(told.get("api_version"))[:100]
 

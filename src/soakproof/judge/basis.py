@@ -8,6 +8,7 @@ from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, load_span
 from soakproof.judge.telling import counted, length
 from soakproof.judge.trend import LEAK_FROM_S
+from soakproof.nesting import bounded
 from soakproof.plain import listed, model_name, plain, server_name
 from soakproof.units import Seconds
 
@@ -58,9 +59,9 @@ def caveats(evidence: Evidence, usable: Evidence | None) -> Iterator[str]:
 def plan_duration(evidence: Evidence) -> float | None:
     """Seconds that the plan itself asks for, before any option; None where that is not known."""
     try:
-        source = tomllib.loads(str(evidence.plan.get("source") or ""))
+        source = bounded(tomllib.loads(str(evidence.plan.get("source") or "")))
         return Seconds.parse(source["duration"]) if "duration" in source else evidence.plan.get("duration_s")
-    except (tomllib.TOMLDecodeError, RecursionError, ValueError, TypeError):
+    except (ValueError, RecursionError, TypeError):
         return None
 
 

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import orjson
 
 from soakproof.errors import RecorderError, UsageError, words
 from soakproof.formats import UPDATE, newer
+from soakproof.nesting import bounded
 from soakproof.plain import plain
 from soakproof.run.files import to_json, write_atomic
 from soakproof.run.loading import all_of
@@ -67,14 +69,14 @@ def read_baseline(runs: Path, name: str) -> Baseline:
     if os.path.lexists(path) and not is_own(path):
         raise UsageError(f"{path} is no plain file", _anew(path, runs))
     try:
-        document = msgspec.json.decode(path.read_bytes())
+        document = bounded(orjson.loads(path.read_bytes()))
         if told := newer(document):
             raise UsageError(f"{path} was {told}", UPDATE)
         found = msgspec.convert(_of_today(document), Baseline)
     except FileNotFoundError:
         hint = f"`soakproof baseline list{runs_option(runs)}` lists those that there are"
         raise UsageError(f"no baseline is called {plain(name, 100)!r}", hint) from None
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, ValueError) as error:
         told = words(error) if isinstance(error, OSError) else str(error)
         raise UsageError(f"{path} cannot be read: {told}", _anew(path, runs)) from error
     if found.name != name:

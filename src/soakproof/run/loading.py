@@ -11,6 +11,7 @@ import orjson
 
 from soakproof.errors import UsageError
 from soakproof.formats import UPDATE, newer
+from soakproof.nesting import bounded
 from soakproof.plain import plain
 from soakproof.records import FILES, Record, Sample, decode, decode_lines
 from soakproof.run.bare import bare_among, refuse_bare
@@ -145,7 +146,7 @@ def _json(path: Path) -> dict[str, Any]:
 def _parsed(path: Path) -> Any:
     """The JSON of a file. Raises OSError, and ValueError also where a key has two values: which counts?"""
     data = path.read_bytes()
-    document = orjson.loads(data)
+    document = bounded(orjson.loads(data))
     if doubled := doubled_key(data.decode()):
         raise ValueError(doubled)
     return document

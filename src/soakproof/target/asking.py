@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from soakproof.nesting import bounded
 from soakproof.reading.lenient import parse
 
 BODY_LIMIT = 8 << 20  # bytes; a health document has a few thousand
@@ -38,8 +39,8 @@ class Answer:
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body's value. Raises ValueError for what is no JSON."""
-        return parse(self.text)[0]
+        """The body's value. Raises ValueError for what is no JSON, or nested too deep."""
+        return bounded(parse(self.text)[0])
 
 
 class Asking:

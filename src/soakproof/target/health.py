@@ -10,6 +10,7 @@ from soakproof.target.address import backend_root
 
 _HIGHEST_PID = 1 << 30
 _LONGEST_NAME = 500  # characters
+_DEEPEST = 48  # levels of it; the run.json around it has some more
 _LARGEST = 1 << 16  # bytes of one thing that a server says of itself
 
 
@@ -57,7 +58,7 @@ def texts(value: Any) -> list[str] | None:
 
 def kept(value: Any) -> Any:
     """What a server said of itself, as run.json keeps it: such as JSON can carry, and not without end."""
-    made = carriable(value)
+    made = carriable(value, _DEEPEST)
     size = len(orjson.dumps(made))
     return made if size <= _LARGEST else f"[{size:,} bytes, not kept]"
 

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import orjson
 
+from soakproof.nesting import TooDeepError, bounded
 from soakproof.records import SourceState
 from soakproof.redaction import redacted, without_key
 from soakproof.watch.settings import WatchConfig
@@ -120,7 +121,9 @@ def read_json(answer: Answer) -> tuple[Any, str]:
     if "html" in answer.content_type:
         return None, f"answered a page ({answer.content_type}) in place of JSON"
     try:
-        return orjson.loads(answer.body), ""
+        return bounded(orjson.loads(answer.body)), ""
+    except TooDeepError as error:
+        return None, f"answered JSON that is {error}"
     except orjson.JSONDecodeError as error:
         return None, f"answered no JSON: {error}"
 

@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from soakproof.nesting import bounded
 from soakproof.redaction import REMOVED
 from soakproof.run.seal import RAW, RUN
 from soakproof.run.textless.values import Rule, rules, text, whole
@@ -55,8 +56,8 @@ def _source(value: Any) -> Any:
 
 def _asks_nothing(source: str) -> bool:
     try:
-        return _is_told(tomllib.loads(source), "")
-    except (tomllib.TOMLDecodeError, RecursionError):
+        return _is_told(bounded(tomllib.loads(source)), "")
+    except (ValueError, RecursionError):
         return False
 
 
