@@ -152,3 +152,11 @@ def test_a_request_that_came_without_a_seed_says_so() -> None:
 def test_a_sample_tells_the_last_task_of_idle_slots_too() -> None:
     slots = parse_slots([{"is_processing": True, "id_task": 4}, {"is_processing": False, "id_task": 3}])
     assert slot_values(slots)["last_tasks"] == [4, 3]
+
+
+@pytest.mark.parametrize("told", [10**400, -(10**400), 1e308, 2**63])
+def test_numbers_that_nothing_has_are_none(told: float) -> None:
+    params = {"seed": told, "n_predict": told}
+    entry = {"id": told, "id_task": told, "n_ctx": told, "n_prompt_tokens": told, "params": params}
+    (slot,) = parse_slots([{**entry, "is_processing": True, "next_token": {"n_decoded": told}}])
+    assert slot == Slot(id=None, busy=True)
