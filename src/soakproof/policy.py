@@ -27,8 +27,9 @@ from soakproof.catalog import Catalog, digests
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.judge.identity import FIELDS
 from soakproof.judge.rules import Policy, Reconsider, Role, Rule
-from soakproof.plain import listed
+from soakproof.plain import listed, plain
 from soakproof.settings import build, read_toml, refuse_text
+from soakproof.units import written
 
 _ENTRY = tuple(f.name for f in dataclasses.fields(Reconsider))
 
@@ -88,7 +89,8 @@ def _rule(catalog: Catalog, name: str, options: Mapping[str, Any], where: str) -
     critical = rest.pop("critical", True)
     if not isinstance(critical, bool):
         raise UsageError(
-            f"{where}: [adjudicator.{name}]: critical: expected true or false, found {critical!r}"
+            f"{where}: [adjudicator.{name}]: critical: expected true or false, "
+            f"found {plain(written(critical), 100)}"
         )
     try:
         made = catalog.adjudicator(name)
@@ -133,7 +135,7 @@ def _entry(table: Mapping[str, Any], rules: Mapping[str, Rule], where: str) -> R
     if isinstance(table["expires"], datetime) or not isinstance(table["expires"], date):
         raise UsageError(
             f"{where}: expires: expected a date without quotes, such as 2026-12-31, "
-            f"found {table['expires']!r}"
+            f"found {plain(written(table['expires']), 100)}"
         )
     entry = build(Reconsider, table, where)
     for name, text in (("threshold", entry.threshold), ("reason", entry.reason), ("who", entry.who)):

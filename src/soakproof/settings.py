@@ -3,8 +3,10 @@
 import dataclasses
 import re
 import tomllib
+import types
 import typing
 from collections.abc import Mapping
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +27,9 @@ _TYPES = {
     "array": "a list",
     "object": "a table",
     "null": "nothing",
+    "date": "a date",
+    "datetime": "a date with a time",
+    "time": "a time",
 }
 
 
@@ -105,10 +110,33 @@ def _refuse_unknown(kind: Any, table: Any, where: str) -> None:
             hint = did_you_mean(key, known).rstrip() or f"known are: {', '.join(known) or 'none'}"
             raise UsageError(f"{where}: unknown key {plain(key, 100)!r}", hint)
         _refuse_unknown(hints[key], value, f"{where}: {key}")
+        _refuse_no_choice(hints[key], value, f"{where}: {key}")
         inner = typing.get_args(hints[key])
         if isinstance(value, list) and inner:
             for number, item in enumerate(value, 1):
                 _refuse_unknown(inner[0], item, f"{where}: {key} {number}")
+                _refuse_no_choice(inner[0], item, f"{where}: {key} {number}")
+
+
+def _refuse_no_choice(hint: Any, value: Any, where: str) -> None:
+    """msgspec tells neither what may be chosen nor what is near; it tells of values of another type."""
+    choices = _choices(hint)
+    if type(value) in set(map(type, choices)) and value not in choices:
+        *most, last = map(written, choices)
+        expected = f"{', '.join(most)} or {last}" if most else last
+        meant = did_you_mean(str(value), map(str, choices)).rstrip()
+        raise UsageError(f"{where}: expected {expected}, found {plain(written(value), 100)}", meant)
+
+
+def _choices(hint: Any) -> list[Any]:
+    """The values that an option of this type may have, where they are counted out: by Literal or an Enum."""
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return [choice.value for choice in hint]
+    if typing.get_origin(hint) is typing.Literal:
+        return list(typing.get_args(hint))
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return [choice for one in typing.get_args(hint) for choice in _choices(one)]
+    return []
 
 
 def _plain(message: str) -> str:
@@ -121,6 +149,6 @@ def _plain(message: str) -> str:
     return f"{at}: {text}" if at else text
 
 
-def _named(types: re.Match[str]) -> str:
+def _named(found: re.Match[str]) -> str:
     """Types as TOML's user knows them, ``int | null`` as "a whole number or nothing"."""
-    return " or ".join(_TYPES.get(name, name) for name in types[1].split(" | "))
+    return " or ".join(_TYPES.get(name, name) for name in found[1].split(" | "))

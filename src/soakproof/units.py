@@ -12,6 +12,7 @@ from soakproof.plain import plain
 
 _LIMIT = 2**53  # beyond it a number is no measure of anything, and not exact any more
 _NUMBER = re.compile(r"\s*([-+]?\d+(?:[_,]\d{3})*(?:\.\d+)?)\s*(\S.*?)?\s*$", re.ASCII)
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def split(text: str) -> tuple[float, str]:
@@ -38,7 +39,7 @@ class _Quantity:
     @classmethod
     def parse(cls, value: object) -> Self:
         """From TOML's text or number. Raises ValueError, saying what was expected and what was found."""
-        wrong = ValueError(f"expected {cls.example}, found {plain(repr(value), 100)}")
+        wrong = ValueError(f"expected {cls.example}, found {plain(written(value), 100)}")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise wrong
         try:
@@ -95,18 +96,23 @@ def written(value: object) -> str:
     """A value as a plan writes it: a quantity with its unit, all else as TOML has it.
 
     ``"30m"``, ``"2.5s"``, ``"1200 tokens"``, ``"25 %"``, ``"512 MiB"``, ``true``, ``7``, ``"text"``,
-    ``["a", "b"]``.
+    ``["a", "b"]``, ``{ a = 1 }``, ``1979-05-27``.
     """
     match value:
         case Seconds() | Tokens() | Ratio() | Bytes():
             return f'"{_with_unit(value)}"'
-        case bool():
-            return "true" if value else "false"
-        case str():
+        case bool() | str():
             return json.dumps(value, ensure_ascii=False)
         case tuple() | list():
             return f"[{', '.join(written(item) for item in value)}]"
+        case Mapping():
+            pairs = (f"{_key(name)} = {written(item)}" for name, item in value.items())
+            return f"{{ {', '.join(pairs)} }}" if value else "{}"
     return str(value)
+
+
+def _key(name: object) -> str:
+    return str(name) if _BARE_KEY.fullmatch(str(name)) else json.dumps(str(name), ensure_ascii=False)
 
 
 def _with_unit(value: Seconds | Tokens | Ratio | Bytes) -> str:

@@ -146,10 +146,24 @@ WRONG = {
     "unknown bound": (MIX + "[bounds]\nstall = '5s'\n", ["bounds: unknown key 'stall'"]),
     "unknown option": (MIX + "[kind.long_prose]\npromt = 5\n", ["[kind.long_prose]", "mean 'prompt'?"]),
     "no unit": ("duration = 30\n" + MIX, ["duration", 'such as "5s"', "found 30"]),
-    "wrong unit": ("duration = '30 tokens'\n" + MIX, ["a duration with its unit", "'30 tokens'"]),
+    "wrong unit": ("duration = '30 tokens'\n" + MIX, ["a duration with its unit", 'found "30 tokens"']),
     "option's unit": (
         MIX + "[kind.long_prose]\nprompt = '6000 s'\n",
-        ["[kind.long_prose]", "prompt", "a number of tokens", "'6000 s'"],
+        ["[kind.long_prose]", "prompt", "a number of tokens", 'found "6000 s"'],
+    ),
+    "a date": (
+        MIX + "[kind.long_prose]\nprompt = 1979-05-27\n",
+        ["[kind.long_prose]", "prompt", "a number of tokens", "found 1979-05-27"],
+    ),
+    "a date for a text": ("title = 1979-05-27\n" + MIX, ["title: expected a text, found a date"]),
+    "unknown choice": (
+        MIX + "[guard]\nthen = 'kill'\n",
+        ['guard: then: expected "stop", "unload" or "end", found "kill"'],
+    ),
+    "nearly a choice": (MIX + "[guard]\nthen = 'unlaod'\n", ["did you mean 'unload'?"]),
+    "unknown choice in a list": (
+        MIX + "[guard]\nrequire = ['gtt', 'vrma']\n",
+        ['guard: require 2: expected "available", "gtt"', "did you mean 'vram'?"],
     ),
     "negative": (MIX + "[kind.long_prose]\nprompt = -5\n", ["a number of tokens", "found -5"]),
     "infinite": (MIX + "[kind.long_prose]\nprompt = inf\n", ["a number of tokens", "found inf"]),
@@ -175,7 +189,7 @@ WRONG = {
     ),
     "unknown phase": (
         "[mix]\ncancellation = 1\n[kind.cancellation]\nphase = 'late'\n",
-        ["[kind.cancellation]", "phase", "'late'"],
+        ["[kind.cancellation]", 'phase: expected "decode", "first_token"', 'found "late"'],
     ),
     "two of a name": (
         MIX + "[[threshold]]\nname = 'a'\nthat = 'x'\n[[threshold]]\nname = 'a'\nthat = 'y'\n",

@@ -12,7 +12,7 @@ from soakproof.judge.comparing.arms import LEAST, MOST, Arm, Change, Measurement
 from soakproof.judge.comparing.tables import ArmTable, ChangeTable, RepeatTable, SummaryTable
 from soakproof.judge.identity import FIELDS
 from soakproof.plain import plain
-from soakproof.units import Ratio, per_cent_hint
+from soakproof.units import Ratio, per_cent_hint, written
 
 
 def entered_arm(
@@ -88,7 +88,7 @@ def _trouble(value: Any, where: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise UsageError(f"{where}: expected a number, found {plain(repr(value), 60)}")
+        raise UsageError(f"{where}: expected a number, found {plain(written(value), 60)}")
     if isinstance(value, float) and math.isnan(value):
         return "not a number"
     if isinstance(value, float) and math.isinf(value):
