@@ -27,20 +27,29 @@ class Counted:
     matches: Callable[[str, Failure | None], bool]  # by outcome (or an iteration's end) and failure class
     decided: Callable[[str], bool]  # whether an outcome counts among what was looked at
     shares: bool = True  # whether `share` makes sense
+    failures: bool = False  # whether what it counts are failures
 
 
 COUNTED: Mapping[str, Counted] = {
     "failed_exchanges": Counted(
-        "exchange", "exchanges that failed", lambda o, _: o == "fail", lambda o: o != "unknown"
+        "exchange", "exchanges that failed", lambda o, _: o == "fail", lambda o: o != "unknown", failures=True
     ),
     "unknown_exchanges": Counted(
         "exchange", "exchanges of unknown outcome", lambda o, _: o == "unknown", lambda _: True
     ),
     "stalls": Counted(
-        "exchange", "answers that stalled", lambda _, f: f is Failure.STALL, lambda o: o != "unknown"
+        "exchange",
+        "answers that stalled",
+        lambda _, f: f is Failure.STALL,
+        lambda o: o != "unknown",
+        failures=True,
     ),
     "failed_checks": Counted(
-        "check", "checks that failed", lambda o, _: o == "fail", lambda o: o in ("pass", "fail")
+        "check",
+        "checks that failed",
+        lambda o, _: o == "fail",
+        lambda o: o in ("pass", "fail"),
+        failures=True,
     ),
     "unknown_checks": Counted(
         "check", "checks of unknown outcome", lambda o, _: o == "unknown", lambda _: True

@@ -94,6 +94,15 @@ def extreme(that: str) -> str:
     return _EXTREMES.get(match["op"], "") if match is not None and match["stat"] == "each" else ""
 
 
+def failures_counted(that: str, observed: float, n: float) -> int | None:
+    """How many failures a threshold saw that counts them, or tells their share; None of any other text."""
+    match = _FORM.fullmatch(that)
+    counted = COUNTED.get(match["quantity"]) if match is not None else None
+    if match is None or counted is None or not counted.failures:
+        return None
+    return round(observed * n / 100 if match["stat"] == "share" else observed)
+
+
 def parse(
     threshold: "Threshold", kinds: "Collection[Kind] | None" = None, where: str = ""
 ) -> ParsedThreshold:

@@ -132,9 +132,27 @@ def test_what_was_not_measured_is_not_among_what_failed() -> None:
         assert not any(label in words for label in ("failed: threshold", "what failed"))
 
 
-@pytest.mark.parametrize(("outcome", "shown"), [("fail", ""), ("pass", "0"), ("unknown", "")])
-def test_a_threshold_that_failed_as_a_whole_has_no_number_of_failures(outcome: str, shown: str) -> None:
-    threshold = {"name": "t", "outcome": outcome, "failed": 0, "failures": [], "observed": 1}
+@pytest.mark.parametrize(
+    ("that", "outcome", "observed", "shown"),
+    [
+        ("failed_checks count == 0", "fail", 3.0, "3"),
+        ("failed_checks count <= 5", "pass", 3.0, "3"),
+        ("failed_exchanges count == 0", "pass", 0.0, "0"),
+        ("stalls share <= 1 %", "fail", 15.0, "3"),
+        ("failed_checks count == 0", "unknown", None, "–"),
+        ("generation_rate each >= 17 tokens/s", "pass", 20.0, "0"),
+        ("generation_rate p95 >= 17 tokens/s", "fail", 3.0, "–"),
+        ("generation_rate p95 >= 17 tokens/s", "pass", 20.0, "–"),
+        ("unknown_checks count == 0", "fail", 3.0, "–"),
+        ("iterations count >= 5", "fail", 3.0, "–"),
+        ("what no version can read", "pass", 3.0, "–"),
+    ],
+)
+def test_failures_are_counted_where_a_threshold_counts_them(
+    that: str, outcome: str, observed: float | None, shown: str
+) -> None:
+    threshold = {"name": "t", "that": that, "outcome": outcome, "observed": observed, "n": 20}
+    threshold |= {"failed": 0, "failures": []}
     raw = raw_section(founding.verdict(raw={"outcome": "failed", "thresholds": [threshold]}))
     assert raw.thresholds.rows[0][5] == shown
 

@@ -7,12 +7,14 @@ from soakproof.endings import GUARD, UNGUARDED, how_ended
 from soakproof.judge.finding import Outcome, Reconsidered, Verdict
 from soakproof.judge.rawfindings import failed_beside, failed_of, failures_of, outcome_of, thresholds
 from soakproof.judge.telling import counted
+from soakproof.metrics import number
 from soakproof.quantities import KNOWN
 from soakproof.report.page import Column, Raw, RawFailures, Table
 from soakproof.report.quantity import quantity
-from soakproof.thresholds import extreme
+from soakproof.thresholds import extreme, failures_counted
 
 _SHOWN = 20
+_NOTHING = "–"  # where there is nothing to count
 _WORDS = {
     "clean": "Nothing failed",
     "nothing": "Nothing was completed",
@@ -71,9 +73,15 @@ def observed(threshold: Mapping[str, Any]) -> str:
 
 
 def _failed(threshold: Mapping[str, Any]) -> str:
-    """How many failed; "" where the threshold failed as a whole, such as a count or a percentile."""
-    failed = failed_of(threshold)
-    return f"{failed:,}" if failed or threshold.get("outcome") == "pass" else ""
+    """How many failed: values of an `each`, or what a count of failures came to. A dash where a threshold is
+    kept or failed as a whole, such as a percentile.
+    """
+    that, failed = str(threshold.get("that")), failed_of(threshold)
+    if failed or (extreme(that) and outcome_of(threshold) is Outcome.PASS):
+        return f"{failed:,}"
+    seen, n = number(threshold.get("observed")), number(threshold.get("n"))
+    counted = None if seen is None or n is None else failures_counted(that, seen, n)
+    return _NOTHING if counted is None else f"{counted:,}"
 
 
 def _beside(threshold: Mapping[str, Any], entry: Reconsidered | None) -> str:
