@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,17 @@ def test_a_later_run_is_no_baseline_by_itself_and_is_told_where_it_is_named(
     assert (refused.code, f"{later.name}: it is later" in refused.err) == (64, True)
     named = soakproof("adjudicate", now.name, "--policy", "pass", "--baseline", later.name, "--all")
     assert "begun after this run" in " ".join(named.out.split())
+
+
+def test_auto_passes_a_copy_of_the_run_over(soakproof: Command, runs: Path) -> None:
+    before, now = soaked(runs), soaked(runs)
+    for run in (before, now):
+        soakproof("adjudicate", run.name, "--policy", "pass")
+    copied = Path(shutil.copytree(now, runs / f"{now.name[:-4]}zzzz"))
+    said = soakproof("adjudicate", copied.name, "--policy", "pass", "--baseline", "auto")
+    assert (said.code, compared_with(copied)) == (0, before.name)
+    told = f"not {now.name}: it is the run itself, under another name"
+    assert (told in said.out) is (now.name > before.name)
 
 
 def test_auto_passes_a_touched_run_over(soakproof: Command, runs: Path) -> None:

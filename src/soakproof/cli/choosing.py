@@ -10,7 +10,7 @@ from soakproof.cli.output import say
 from soakproof.cli.reading import document, entry_outcome, is_guard, sealed_run
 from soakproof.errors import UsageError, did_you_mean
 from soakproof.judge import Evidence
-from soakproof.judge.identity import compare
+from soakproof.judge.identity import compare, same_run
 from soakproof.judge.rules import Role
 from soakproof.plain import listed, plain
 from soakproof.policy import load_policy
@@ -150,6 +150,8 @@ def _against(path: Path, judged: Loaded, roles: Mapping[str, Role]) -> Iterator[
     about, _ = shaped_run(dict(document(path / RUN)))
     if is_guard(about):
         yield "the record of a guard"
+    if same_run(_document_of(judged.run), _document_of(about)):
+        yield "it is the run itself, under another name"
     if (seal := sealing(path)) != "sealed":
         yield seal
     entries = [(entry, verify_entry(entry)) for entry in verdict_folders(path)]
