@@ -419,6 +419,21 @@ def test_it_says_that_it_waits_for_another_guard(
     assert guard.words().count("waiting") == 1
 
 
+@pytest.mark.parametrize(("is_link", "why"), [(True, "it is a link"), (False, "it is a folder")])
+def test_what_is_no_file_in_the_place_of_the_lock_is_told(
+    launched: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_link: bool, why: str
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    lock = tmp_path / f"soakproof-guard-{os.getuid()}.lock"
+    lock.symlink_to(tmp_path / "other") if is_link else lock.mkdir()
+    guard = launched("echo", "up")
+    assert guard.end() == 64
+    assert f"{lock} keeps two guards of one user from launching at once, and cannot be opened: {why}" in (
+        guard.words()
+    )
+    assert "remove what is there" in guard.words()
+
+
 # -- the guard's own end
 
 

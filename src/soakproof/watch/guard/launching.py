@@ -6,6 +6,7 @@ said goes to ``say``; standard output is the command's.
 """
 
 import contextlib
+import errno
 import os
 import shlex
 import shutil
@@ -18,7 +19,7 @@ from pathlib import Path
 import trio
 
 from soakproof.clock import RunClock
-from soakproof.errors import EXIT_ERROR, SoakproofError, UsageError
+from soakproof.errors import EXIT_ERROR, SoakproofError, UsageError, words
 from soakproof.plain import plain
 from soakproof.redaction import without_options
 from soakproof.watch.guard.child import Child, is_alone, is_supported
@@ -112,12 +113,12 @@ def refuse_residents(wanted: Sequence[Process]) -> None:
 async def one_at_a_time(say: Callable[[str], None]) -> AsyncIterator[Callable[[], None]]:
     """Of this user's guards one launches at a time, so that each sees what the one before has launched.
 
-    What it gives lets the next one launch.
+    What it gives lets the next one launch. Raises UsageError where something else is in the lock's place.
     """
     import fcntl  # not above: Windows has none
 
     path = Path(tempfile.gettempdir()) / f"soakproof-guard-{os.getuid()}.lock"
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)) as lock:
+    with os.fdopen(_opened(path)) as lock:
         began, is_told = trio.current_time(), False
         while not _locked(lock.fileno()):
             if not is_told and trio.current_time() - began >= _LOCK_PATIENCE_S:
@@ -125,6 +126,19 @@ async def one_at_a_time(say: Callable[[str], None]) -> AsyncIterator[Callable[[]
                 is_told = True
             await trio.sleep(_LOCK_LOOK_S)
         yield lambda: fcntl.flock(lock, fcntl.LOCK_UN)
+
+
+def _opened(lock: Path) -> int:
+    try:
+        return os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        why = {errno.ELOOP: "it is a link", errno.EISDIR: "it is a folder"}.get(
+            error.errno or 0, words(error)
+        )
+        raise UsageError(
+            f"{lock} keeps two guards of one user from launching at once, and cannot be opened: {why}",
+            "a file of this user is expected there: remove what is there, or set TMPDIR to another folder",
+        ) from error
 
 
 def _locked(descriptor: int) -> bool:
