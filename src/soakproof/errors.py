@@ -33,6 +33,13 @@ class UsageError(SoakproofError):
         self.hint = hint
 
 
+def nothing_given(option: str) -> UsageError:
+    """The error of an option that is given and empty, as by a shell's variable that is not set."""
+    return UsageError(
+        f"{option}: expected a value, found nothing", "is the shell's variable set? else leave it out"
+    )
+
+
 class RecorderError(SoakproofError):
     """Evidence could not be written (a full disk, say): the run stops and keeps what it has."""
 

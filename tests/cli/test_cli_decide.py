@@ -72,6 +72,7 @@ def test_a_decision_refers_to_its_run_and_keeps_its_history(soakproof: Command, 
     assert Path("decisions.toml").read_text().startswith(before)
     shown = soakproof("decide", "show", "lazy")
     assert (shown.code, "as it was told" in shown.out) == (0, True)
+    assert shown.out.splitlines()[0].split() == ["candidate", "lazy"]
     assert "pending by A: read lazily; with" in " ".join(shown.out.split())
     assert "promoted by B: the limit was another model's" in shown.out
     table = soakproof("decide", "render").out

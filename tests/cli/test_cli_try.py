@@ -171,6 +171,16 @@ def test_long_texts_are_cut_unless_asked_for_whole(
     assert "| the end" in said.out
 
 
+@pytest.mark.parametrize("command", [["try", "behave"], ["doctor"]])
+def test_an_address_with_a_password_is_refused_before_it_is_said(
+    soakproof: Command, behave: Path, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("soakproof.cli.output._PATIENCE", 0.0)
+    said = soakproof(*command, "--host", "http://user:hunter2@127.0.0.1:1")
+    assert (said.code, "a key goes into --api-key" in said.err) == (64, True)
+    assert not any(word in said.out + said.err for word in ("hunter2", "asking"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -188,6 +198,8 @@ def test_long_texts_are_cut_unless_asked_for_whole(
         (["behave", "--plan", "nope"], ["no plan is called 'nope'"]),
         (["behave", "--plan", "mine"], ["the plan mine has no kind 'behave'", "it has: other"]),
         (["behave", "--host", "localhost"], ["'localhost' is not an address"]),
+        (["behave", "--plan", ""], ["--plan: expected a value, found nothing"]),
+        (["behave", "--api-key", ""], ["--api-key: expected a value, found nothing"]),
         (["behave", "--host", "http://127.0.0.1:1/v9"], ["has the path '/v9'"]),
         (["behave", "--model-file", "nope.gguf"], ["cannot read the model file"]),
     ],

@@ -48,6 +48,7 @@ def test_a_configuration_file_tables_and_a_report_of_locusts_go_with_a_soak(tmp_
     ("arguments", "told"),
     [
         (("--headless", "--csv", "taken"), "--csv: taken_stats.csv cannot be written"),
+        (("--web-base-path", "ui"), "--web-base-path: expected a path that begins with /"),
         (("--web-port", "99999"), "--web-port: 99999 cannot be had"),
         (("--web-port", "PORT"), "cannot be had: Address already in use"),
         (("--headless", "--server-pid", "1", "--runs", "\udcff"), "--runs: expected text in UTF-8"),

@@ -37,6 +37,17 @@ def test_a_user_class_that_is_not_there_is_refused(tmp_path: Path):
     assert "the locustfile's: SoakUser" in output(tmp_path)
 
 
+def test_a_run_that_is_taken_away_in_mid_run_is_told_as_that(tmp_path: Path):
+    with locust(tmp_path, "--headless", "-t", "5m", "-u", "4") as process:
+        loaded(tmp_path).rename(tmp_path / "elsewhere")
+        assert process.wait(120) == 3, output(tmp_path)
+    told = output(tmp_path)
+    assert "what was recorded is not there any more: runs/" in told
+    assert "the run is not sealed, and there is none any more: run again" in told
+    assert "is kept in" not in told
+    assert "will do it" not in told
+
+
 def test_variables_set_our_options_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name in ("PLAN", "MODEL", "RUNS", "TESTBED_MODEL"):
         monkeypatch.setenv(f"LOCUST_{name}", f"nosuch{name.lower()}")

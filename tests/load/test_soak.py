@@ -188,11 +188,28 @@ def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):
         (["--host", "localhost:1"], "address"),
         (["--host", "http://127.0.0.1:9"], "does not answer"),
         (["--tags", "nosuchkind"], "names of its kinds: structured_json"),
+        (["--tags", "isolation", "isolatoin"], "did you mean 'isolation'?"),
+        (
+            ["--exclude-tags", "structured_json,isolation"],
+            "apart by spaces: --exclude-tags structured_json isol",
+        ),
+        (
+            ["--exclude-tags", "isolation,nope"],
+            "no kind 'isolation,nope'\n  names stand apart by spaces; they",
+        ),
         (["--processes", "2"], "not supported"),
         (["--testbed-model", "/no/such/file.gguf"], "file.gguf"),
         (["--runs", "/proc/nowhere"], "--runs"),
         (["--model", "nope"], "the testbed has no model 'nope'"),
         (["--host", ""], "--host: expected a value"),
+        (["--host", " "], "--host: expected a value"),
+        (["--host", "http://user:sk-secret@127.0.0.1:1"], "a key goes into --api-key"),
+        (["--host", "user:sk-secret@127.0.0.1:1"], "'[removed]@127.0.0.1:1' is not an address"),
+        (["--runs", ""], "--runs: expected a value"),
+        (["--api-key", ""], "--api-key: expected a value"),
+        (["--server-log", ""], "--server-log: expected a value"),
+        (["--testbed-model", " "], "--testbed-model: expected a value"),
+        (["--autoquit", "3"], "--autoquit ends the web UI after a load that --autostart began"),
         (["-t", "9999h"], "at most 366 days"),
         (["-t", "99999999999h"], "a number is too large"),
         (["-f", f"{ROOT}/locustfiles/quick.py,{ROOT}/locustfiles/soak.py"], "one locustfile at a time"),
@@ -203,7 +220,8 @@ def test_what_is_wrong_ends_with_64_before_any_load(tmp_path: Path, arguments: l
         assert process.wait(60) == 64, output(tmp_path)
     assert told in output(tmp_path)
     assert "Traceback" not in output(tmp_path)
-    assert not (tmp_path / "runs").exists()
+    assert "secret" not in output(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["locust.log"]
 
 
 def test_tags_choose_kinds(tmp_path: Path):

@@ -251,3 +251,24 @@ def test_loopback_is_local_and_a_documentation_address_is_not():
     assert is_local("http://localhost:1")
     assert is_local("http://127.0.0.1:1")
     assert not is_local("http://192.0.2.1:1")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "http://user:hunter2@h",
+        "https://hunter2@h/v1",
+        "ftp://user:hunter2@h",
+        "user:hunter2@h:80",
+        "http://user:hun@ter2:hunter2@h:0/v9?x=y",
+        "ftp://h/?key=hunter2",
+        "ftp://h#hunter2",
+        "http://h:0/v1?key=hunter2",
+        "http://h/sk-hunter2-and-more",
+        "http://h:sk-hunter2-and-more",
+    ],
+)
+def test_no_refusal_of_an_address_shows_what_may_be_a_key(host: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        split_host(host)
+    assert "hunter2" not in str(caught.value)

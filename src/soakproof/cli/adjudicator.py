@@ -37,6 +37,7 @@ def try_adjudicator(file: str, run: str, settings: tuple[str, ...], baseline: st
     from soakproof.catalog import Catalog
     from soakproof.cli.choosing import chosen
     from soakproof.judge.finding import EXIT_CODES, merge
+    from soakproof.judge.telling import counted
     from soakproof.judgement import try_adjudicator as ask
 
     options, catalog = dict(setting(text) for text in settings), Catalog()
@@ -48,5 +49,5 @@ def try_adjudicator(file: str, run: str, settings: tuple[str, ...], baseline: st
         findings = ask(judged, before, file, options, catalog)
     outcome = merge(f.outcome for f in findings if f.critical)
     say_coloured(report.findings_shown(findings, width=width(), colour=colour()))
-    say(f"\n{outcome} of {len(findings)} findings on {judged.id}; nothing was stored")
+    say(f"\n{outcome}: {counted(len(findings), 'finding')} on {judged.id}; nothing was stored")
     return EXIT_CODES[outcome]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from soakproof.cli.options import runs_option
+from soakproof.cli.options import filled, runs_option
 from soakproof.cli.output import say, table, working
 from soakproof.cli.reading import entry_outcome, sealed_run
 from soakproof.errors import EXIT_FAIL, EXIT_OK, UsageError
@@ -52,9 +52,9 @@ def baseline() -> None:
 @baseline.command(short_help="Give sealed runs a name.")
 @click.argument("name")
 @click.argument("named", metavar="RUN...", nargs=-1, required=True)
-@click.option("--note", default="", metavar="TEXT", help="What is to be known of it.")
+@click.option("--note", metavar="TEXT", callback=filled, help="What is to be known of it.")
 @runs_option
-def add(name: str, named: tuple[str, ...], note: str, runs: Path) -> int:
+def add(name: str, named: tuple[str, ...], note: str | None, runs: Path) -> int:
     """Give sealed runs a name. Their seals are verified first; one that was touched is refused.
 
     RUN is a run directory in the folder of runs, its name, a part of it that only one has, or `latest`.
@@ -72,7 +72,7 @@ def add(name: str, named: tuple[str, ...], note: str, runs: Path) -> int:
     _refuse_unlike([evidence for _, evidence in found])
     now = datetime.now(UTC).isoformat(timespec="seconds")
     paths = [path for path, _ in found]
-    made = add_baseline(runs, name, paths, added_at=now, note=plain(note, 300))
+    made = add_baseline(runs, name, paths, added_at=now, note=plain(note or "", 300))
     say(f"{made.name}: {', '.join(reference.run for reference in made.runs)}")
     for path in paths:
         if doubt := _doubt(path):

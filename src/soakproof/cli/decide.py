@@ -88,7 +88,6 @@ def show(name: str, file: Path, runs: Path) -> int:
     """
     found = found_in(candidates(read_entries(file)), name, file)
     facts = [
-        ("candidate", found.name),
         ("release", found.release or "none"),
         ("changed", found.changed),
         ("decision", found.last.decision),
@@ -102,7 +101,7 @@ def show(name: str, file: Path, runs: Path) -> int:
         trouble = changed_since(runs, run, files=True)
         bad |= any(not one.startswith("judged since") for one in trouble)
         facts += [("state", one) for one in trouble or ["as it was told"]]
-    say(table(("", ""), facts))
+    say(table(("candidate", found.name), facts))
     for entry in found.entries:
         parts = (entry.reason or entry.changed, *(f"with {run.run}" for run in entry.run))
         line = f"{entry.at:%Y-%m-%d %H:%M}  {entry.decision} by {entry.who}: {'; '.join(filter(None, parts))}"

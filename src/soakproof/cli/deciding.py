@@ -26,7 +26,7 @@ def _entry_options(function: F) -> F:
     for option in (
         click.option("--who", metavar="NAME", callback=filled, help="Who decides; the user at hand."),
         click.option("--release", metavar="NAME", callback=filled, help="The release that it is for."),
-        click.option("--reason", default="", metavar="TEXT", help="Why it is decided so."),
+        click.option("--reason", metavar="TEXT", callback=filled, help="Why it is decided so."),
         click.option(
             "--run",
             "named",
@@ -53,7 +53,7 @@ def add(
     changed: str,
     decision: Decision,
     named: tuple[str, ...],
-    reason: str,
+    reason: str | None,
     release: str | None,
     who: str | None,
     file: Path,
@@ -94,7 +94,7 @@ def set_(
     decision: Decision | None,
     changed: str | None,
     named: tuple[str, ...],
-    reason: str,
+    reason: str | None,
     release: str | None,
     who: str | None,
     file: Path,
@@ -144,7 +144,7 @@ def _entry(
     runs: Path,
     *,
     changed: str,
-    reason: str,
+    reason: str | None,
     release: str | None,
     who: str | None,
 ) -> Entry:
@@ -158,7 +158,7 @@ def _entry(
         who=_line("--who", who if who is not None else _user()),
         decision=decision,
         changed=_line("--changed", changed),
-        reason=_line("--reason", reason),
+        reason=_line("--reason", reason or ""),
         release=release or "",
         run=tuple(told(runs, one) for one in dict.fromkeys(named)),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from soakproof.catalog import bundled
+from soakproof.cli.options import FilledPath
 from soakproof.cli.output import say
 from soakproof.errors import EXIT_OK, SoakproofError, UsageError, words
 from soakproof.plain import listed
@@ -18,7 +19,7 @@ _PATH = 4096  # characters
 
 
 @click.command(short_help="Copy locustfiles, scenarios, plans, adjudicators and policies out, to edit.")
-@click.argument("folder", default=Path(), type=click.Path(path_type=Path, file_okay=False), metavar="[DIR]")
+@click.argument("folder", default=Path(), type=FilledPath(path_type=Path, file_okay=False), metavar="[DIR]")
 @click.option("--only", multiple=True, type=click.Choice(ROOMS), help="Copy this folder only.  [repeatable]")
 def init(folder: Path, only: tuple[str, ...]) -> int:
     """Copy the bundled files into DIR (default: here): locustfiles/, scenarios/ with their plans and prompts,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from soakproof.errors import UsageError
+from soakproof.errors import UsageError, nothing_given
 from soakproof.nesting import bounded
 from soakproof.run import RUNS
 
@@ -17,10 +17,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def filled(_context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     """A callback: refuses an option that is given and empty, as by a shell's variable that is not set."""
     if value is not None and not value.strip():
-        raise UsageError(
-            f"{option.opts[0]}: expected a value, found nothing",
-            "is the shell's variable set? else leave it out",
-        )
+        is_option = isinstance(option, click.Option)
+        raise nothing_given(option.opts[0] if is_option else option.human_readable_name.strip("[]"))
     return value
 
 
@@ -59,6 +57,7 @@ def target_options(function: F) -> F:
         click.option(
             "--api-key",
             metavar="KEY",
+            callback=filled,
             help="Sent as a bearer token, never written; else LEMONADE_API_KEY or OPENAI_API_KEY.",
         ),
         click.option(

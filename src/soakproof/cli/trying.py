@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from soakproof.cli.options import FilledPath, setting, target_options
+from soakproof.cli.options import FilledPath, filled, setting, target_options
 from soakproof.cli.output import Hint, say, width, working
 from soakproof.errors import UsageError
 from soakproof.plain import described, model_name, plain, server_name
@@ -29,7 +29,10 @@ _HANG = " " * 10  # below what is told of target and scenario
 @click.argument("scenario", metavar="SCENARIO")
 @target_options
 @click.option(
-    "--plan", metavar="NAME|FILE", help="Take the kind SCENARIO, its options and bounds from a plan."
+    "--plan",
+    metavar="NAME|FILE",
+    callback=filled,
+    help="Take the kind SCENARIO, its options and bounds from a plan.",
 )
 @click.option(
     "-n", "--times", type=click.IntRange(1, 10_000), default=3, show_default=True, help="So many iterations."
@@ -145,12 +148,13 @@ def _target(
     model_file: Path | None,
 ) -> "Iterator[tuple[Target, Surroundings]]":
     """The server that was named, or the embedded testbed for as long as the block lasts."""
-    from soakproof.target import Credentials, examine
+    from soakproof.target import Credentials, examine, split_host
     from soakproof.testbed.launch import Testbed
 
     with contextlib.ExitStack() as stack:
         if host:
-            with working(f"asking {plain(host)} what it is; a model that is not loaded is being loaded"):
+            base, _ = split_host(host)  # refused before it is printed: a key may be in it
+            with working(f"asking {base} what it is; a model that is not loaded is being loaded"):
                 target = examine(host, model, credentials)
         else:
             say("no --host was given: starting the embedded testbed")

@@ -35,7 +35,7 @@ def watch() -> None:
 
 
 @watch.command(short_help="Copy what the sources read of this machine into a folder.")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", type=FilledPath(path_type=Path, file_okay=False))
 @click.option(
     "--seconds",
     type=click.IntRange(0, _SECONDS_LIMIT),

@@ -2,26 +2,29 @@
 
 import argparse
 import dataclasses
+import re
 import socket
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from locust import User
 
-from soakproof.errors import EXIT_USAGE, UsageError, words
+from soakproof.errors import EXIT_USAGE, UsageError, did_you_mean, nothing_given, words
 from soakproof.load.outputs import csv_prefix
 from soakproof.load.rig import Wishes
 from soakproof.named import refuse_missing_logs, refuse_missing_processes
 from soakproof.plain import plain
 from soakproof.plan import MOST_USERS, Plan, is_seed
 from soakproof.redaction import without_options
-from soakproof.target import Credentials
+from soakproof.target import Credentials, split_host
 
 TESTBED = "http://testbed"  # as a host: the embedded one; the page of the web UI takes nothing but URLs
 LONGEST_S = 366 * 86_400  # of a load
 MOST_PORT = 65_535
 _SECRET = ("api_key", "web_login", "tls_key")
 _LISTS = ("tags", "exclude_tags", "server_log", "server_pid")
+_FILLED = ("host", "plan", "model", "api_key", "runs", "testbed_model", "server_log")
 
 
 def add_arguments(parser: Any, plan: str) -> None:
@@ -110,29 +113,39 @@ def _refuse_early(parser: Any) -> None:
             options: argparse.Namespace = parse(*given, **more)
         except OverflowError:
             parser.exit(EXIT_USAGE, "soakproof: a number is too large; was a run time of centuries meant?\n")
-        if options.master or options.worker or options.processes:
-            parser.exit(
-                EXIT_USAGE,
-                "soakproof: --master, --worker and --processes are not supported yet: a run is one process\n"
-                "  one process carries hundreds of streams; raise --users instead\n",
-            )
-        if options.web_login:
-            parser.exit(
-                EXIT_USAGE,
-                "soakproof: --web-login needs a locustfile with a login of its own, which this is not\n"
-                "  the web UI answers this machine alone (--web-host 127.0.0.1); reach it through ssh -L\n",
-            )
-        known = _user_classes(User)
-        unknown = sorted(set(options.user_classes) - known)
-        if unknown:
-            parser.exit(
-                EXIT_USAGE,
-                f"soakproof: no user class is called {plain(unknown[0], 100)!r}\n"
-                f"  leave it out, or name one of the locustfile's: {', '.join(sorted(known))}\n",
-            )
+        for refusal in _refusals(options):
+            parser.exit(EXIT_USAGE, f"soakproof: {refusal}\n")
         return options
 
     parser.parse_args = parse_args
+
+
+def _refusals(options: argparse.Namespace) -> Iterator[UsageError]:
+    """What Locust would do before it asks us, or end at with the exit code of raw failures."""
+    if options.master or options.worker or options.processes:
+        yield UsageError(
+            "--master, --worker and --processes are not supported yet: a run is one process",
+            "one process carries hundreds of streams; raise --users instead",
+        )
+    if options.web_login:
+        yield UsageError(
+            "--web-login needs a locustfile with a login of its own, which this is not",
+            "the web UI answers this machine alone (--web-host 127.0.0.1); reach it through ssh -L",
+        )
+    if options.autoquit != -1 and not options.autostart:
+        yield UsageError(
+            "--autoquit ends the web UI after a load that --autostart began, which is not given",
+            "give --autostart as well; a run with --headless ends by itself",
+        )
+    if options.web_base_path and not options.web_base_path.startswith("/"):
+        found = plain(options.web_base_path, 100)
+        yield UsageError(f"--web-base-path: expected a path that begins with /, found {found!r}")
+    known = _user_classes(User)
+    for unknown in sorted(set(options.user_classes) - known):
+        yield UsageError(
+            f"no user class is called {plain(unknown, 100)!r}",
+            f"leave it out, or name one of the locustfile's: {', '.join(sorted(known))}",
+        )
 
 
 def _user_classes(base: type[User]) -> set[str]:
@@ -148,9 +161,12 @@ def refuse_odd(options: argparse.Namespace) -> None:
             raise UsageError(
                 f"--{name.replace('_', '-')}: expected text in UTF-8, found {plain(value, 100)!r}"
             )
-    for name in ("host", "model", "plan"):
-        if getattr(options, name, None) == "":
-            raise UsageError(f"--{name}: expected a value, found nothing", "is the shell's variable set?")
+    for name in _FILLED:
+        given = getattr(options, name)
+        if any(not value.strip() for value in ([given] if isinstance(given, str) else given or ())):
+            raise nothing_given(f"--{name.replace('_', '-')}")
+    if options.host and not _is_testbed(options.host):
+        split_host(options.host)
     if options.num_users is not None and not 1 <= options.num_users <= MOST_USERS:
         raise UsageError(f"--users: expected 1 to {MOST_USERS}, found {options.num_users}")
     if options.run_time is not None and not 0 < options.run_time <= LONGEST_S:
@@ -186,6 +202,26 @@ def refuse_port(options: argparse.Namespace) -> None:
         raise UsageError(f"{told} cannot be had: {why}", "choose another, or --headless") from error
 
 
+def refuse_unknown_tags(options: argparse.Namespace, plan: Plan) -> None:
+    """Names that no kind of the plan has: Locust would leave them out of account. Raises UsageError."""
+    names = [kind.name for kind in plan.kinds]
+    for option, given in (("--tags", options.tags), ("--exclude-tags", options.exclude_tags)):
+        for tag in given or ():
+            if tag not in names:
+                problem = f"{option}: the plan {plan.name} has no kind {plain(tag, 100)!r}"
+                raise UsageError(problem, _tag_hint(option, tag, names))
+
+
+def _tag_hint(option: str, tag: str, names: Sequence[str]) -> str:
+    parts = [part for part in re.split(r"[,;\s]+", tag) if part]
+    unknown = [part for part in parts if part not in names]
+    if parts and not unknown:
+        return f"names stand apart by spaces: {option} {' '.join(parts)}"
+    apart = "names stand apart by spaces; " if len(parts) > 1 else ""
+    meant = did_you_mean(unknown[0], names) if unknown else ""
+    return f"{apart}{meant}they are the names of its kinds: {', '.join(names)}"
+
+
 def refuse_unseen(options: argparse.Namespace) -> None:
     """Logs and processes that are not there. Raises UsageError."""
     refuse_missing_logs(options.server_log)
@@ -214,7 +250,7 @@ def apply_defaults(options: argparse.Namespace, plan: Plan) -> None:
 def wishes(options: argparse.Namespace, host: str | None) -> Wishes:
     """What the options ask for."""
     return Wishes(
-        host=None if (host or "").rstrip("/") in (TESTBED, "testbed", "") else host,
+        host=None if not host or _is_testbed(host) else host,
         model=options.model or None,
         runs=Path(options.runs),
         credentials=Credentials.find(options.api_key),
@@ -223,6 +259,10 @@ def wishes(options: argparse.Namespace, host: str | None) -> Wishes:
         server_pids=tuple(options.server_pid),
         arguments=_shown(options),
     )
+
+
+def _is_testbed(host: str) -> bool:
+    return host.rstrip("/") in (TESTBED, "testbed", "")
 
 
 def _shown(options: argparse.Namespace) -> dict[str, Any]:

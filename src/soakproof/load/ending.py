@@ -7,7 +7,7 @@ from typing import Any
 from soakproof.load.progress import say
 from soakproof.plan import Threshold
 from soakproof.raw import raw_result
-from soakproof.run import EVIDENCE, Run, read_records, seal_abandoned, typed
+from soakproof.run import EVIDENCE, RUN, Run, read_records, seal_abandoned, typed
 
 NODE = "load"
 
@@ -31,9 +31,25 @@ def seal(run: Run, thresholds: Sequence[Threshold], why: str, reason: str) -> di
 
 def say_unsealed(run: Run, error: Exception) -> None:
     """What kept a run from being sealed, and what to type next."""
-    say(f"soakproof: {error}\n  the run is not sealed: `{recover_command(run.path)}` will do it")
+    say(f"soakproof: {error}\n  {unsealed(run.path)}")
 
 
-def recover_command(path: Path) -> str:
-    """What to type for a run that was left unsealed."""
-    return f"soakproof recover {typed(path)}"
+def unsealed(path: Path) -> str:
+    """Of a run that was left unsealed: what to type, where it is still there."""
+    if is_lost(path):
+        return (
+            "the run is not sealed, and there is none any more: run again; one that was moved, recover there"
+        )
+    return f"the run is not sealed: `soakproof recover {typed(path)}` will do it"
+
+
+def kept(path: Path) -> str:
+    """Of a run that stops before its time: what becomes of its evidence."""
+    if is_lost(path):
+        return f"what was recorded is not there any more: {path}, or {RUN} in it, was removed or moved"
+    return f"what was recorded is kept in {path}"
+
+
+def is_lost(path: Path) -> bool:
+    """Whether somebody has removed or moved the run, or run.json, which every run has from the first."""
+    return not (path / RUN).is_file()

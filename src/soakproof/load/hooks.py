@@ -31,11 +31,12 @@ from soakproof.load.arguments import (
     apply_defaults,
     refuse_odd,
     refuse_port,
+    refuse_unknown_tags,
     refuse_unseen,
     seeded,
     wishes,
 )
-from soakproof.load.ending import recover_command
+from soakproof.load.ending import unsealed
 from soakproof.load.interrupt import hangup_as_sigterm, interrupt_main, sigterm_as_well, to_main_greenlet
 from soakproof.load.outputs import refuse_unwritable, remove_unused
 from soakproof.load.page import Page
@@ -105,6 +106,7 @@ class Hooks:
             refuse_port(options)
             refuse_unwritable(options)
             self.plan = seeded(load_plan(self.catalog, options.plan), options)
+            refuse_unknown_tags(options, self.plan)
             apply_defaults(options, self.plan)
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
@@ -292,7 +294,7 @@ def _kinds_left(plan: Plan) -> set[str]:
     if not left.intersection(names):
         raise UsageError(
             "--tags and --exclude-tags leave no kind of the plan",
-            f"for a run of this length they are the names of its kinds: {', '.join(names)}",
+            f"for a run of this length its kinds are: {', '.join(names)}",
         )
     return left
 
@@ -319,7 +321,7 @@ def _outcome(session: Session) -> list[str]:
     path = session.run.path
     run = f"run {path}"
     if not session.sealed:
-        return [run, f"it is not sealed: {recover_command(path)}"]
+        return [run, unsealed(path)]
     told = [
         *(summary_lines(session.raw) if session.raw else []),
         *left_out_lines(session.plan.left_out),

@@ -32,7 +32,7 @@ from soakproof.plain import plain
 from soakproof.plan import Plan
 from soakproof.request import Requests
 from soakproof.run import Run, check_room
-from soakproof.target import Credentials, Target, examine, files_of
+from soakproof.target import Credentials, Target, examine, files_of, split_host
 from soakproof.testbed.data import PROBE_MODEL
 from soakproof.testbed.launch import Testbed, check_model_name, check_packages, checked_model
 from soakproof.testbed.names import ALIAS
@@ -74,7 +74,8 @@ def prepare(plan: Plan, catalog: Catalog, wishes: Wishes, fire: FireRequest) -> 
     refuse_more_than_there_is("[guard]: available_floor", plan.guard.limits.available_floor_bytes)
     target = None
     if wishes.host:
-        say(f"asking {plain(wishes.host)} what it is …")
+        base, _ = split_host(wishes.host)  # refused before it is printed: a key may be in it
+        say(f"asking {base} what it is …")
         target = examine(wishes.host, wishes.model, wishes.credentials)
         _refuse_powerless(plan, target)
     else:

@@ -20,7 +20,7 @@ from soakproof.endings import GUARD, UNGUARDED
 from soakproof.errors import EXIT_ERROR, EXIT_OK, RecorderError, SoakproofError
 from soakproof.load.companions import Companions
 from soakproof.load.deck import Deck
-from soakproof.load.ending import say_unsealed, seal
+from soakproof.load.ending import kept, say_unsealed, seal
 from soakproof.load.interrupt import to_its_end
 from soakproof.load.missingroles import MissingRoles
 from soakproof.load.permits import Permits
@@ -207,7 +207,7 @@ class Session:
         self.finish("error")
 
     def _recorder_broke(self, error: RecorderError) -> None:
-        say(f"soakproof: {error}\n  the run stops; what was recorded is kept in {self.run.path}")
+        say(f"soakproof: {error}\n  the run stops; {kept(self.run.path)}")
         self.trouble = error
         gevent.spawn(self._on_trouble)
 

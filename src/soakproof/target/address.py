@@ -1,6 +1,7 @@
 """Addresses: as users write them, whether they are of this machine, and who listens there."""
 
 import ipaddress
+import re
 import socket
 from urllib.parse import SplitResult, urlsplit
 
@@ -8,16 +9,21 @@ import psutil
 
 from soakproof.errors import UsageError
 from soakproof.plain import plain
+from soakproof.redaction import REMOVED, redacted
 from soakproof.watch.settings import is_loopback
 
 PREFIXES = ("/v1", "/api/v1")
 
 
 def split_host(host: str) -> tuple[str, str | None]:
-    """``http://host:port`` and the prefix that the address ended in, if any."""
+    """``http://host:port`` and the prefix that the address ended in, if any.
+
+    Raises UsageError, without showing a user or a key, for what is no address of a server: to be asked before
+    an address is printed.
+    """
     parts = _parts(host)
     if parts is None:
-        raise UsageError(f"--host: {plain(host)!r} is not an address", "write it as http://localhost:13305")
+        raise UsageError(f"--host: {_shown(host)!r} is not an address", "write it as http://localhost:13305")
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
             "--host: the address has a user, a query or a fragment, and none is sent",
@@ -26,7 +32,7 @@ def split_host(host: str) -> tuple[str, str | None]:
     path = parts.path.rstrip("/")
     if path and path not in ("/v0", "/api/v0", *PREFIXES):
         raise UsageError(
-            f"--host: {plain(host)!r} has the path {plain(path)!r}",
+            f"--host: {_shown(host)!r} has the path {_shown(path)!r}",
             "give the server's root: http://localhost:13305",
         )
     try:
@@ -34,8 +40,17 @@ def split_host(host: str) -> tuple[str, str | None]:
     except ValueError:
         port = 0
     if port == 0:
-        raise UsageError(f"--host: {plain(host)!r} has a port that is no port", "a port is 1 to 65535")
+        raise UsageError(f"--host: {_shown(host)!r} has a port that is no port", "a port is 1 to 65535")
     return _root(parts, port), path or None
+
+
+def _shown(address: str) -> str:
+    """An address that is refused, as it may be printed: without what may be a password or a key in it."""
+    before, at, rest = address.rpartition("@")
+    scheme, slashes, _ = before.partition("://")
+    named = f"{scheme}{slashes}" if slashes else ""
+    bare = re.sub(r"[?#].*", f"?{REMOVED}", f"{named}{REMOVED}@{rest}" if at else address, flags=re.DOTALL)
+    return plain(redacted(bare, ()))
 
 
 def backend_root(url: object) -> str | None:
