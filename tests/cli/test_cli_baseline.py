@@ -178,14 +178,16 @@ def test_a_later_run_is_no_baseline_by_itself_and_is_told_where_it_is_named(
 
 
 def test_auto_passes_a_copy_of_the_run_over(soakproof: Command, runs: Path) -> None:
-    before, now = soaked(runs), soaked(runs)
-    for run in (before, now):
-        soakproof("adjudicate", run.name, "--policy", "pass")
+    now = soaked(runs)
+    soakproof("adjudicate", now.name, "--policy", "pass")
     copied = Path(shutil.copytree(now, runs / f"{now.name[:-4]}zzzz"))
-    said = soakproof("adjudicate", copied.name, "--policy", "pass", "--baseline", "auto")
-    assert (said.code, compared_with(copied)) == (0, before.name)
-    told = f"not {now.name}: it is the run itself, under another name"
-    assert (told in said.out) is (now.name > before.name)
+    asked = ("adjudicate", copied.name, "--policy", "pass", "--baseline", "auto")
+    alone = soakproof(*asked)
+    assert (alone.code, f"{now.name}: it is the run itself, under another name" in alone.err) == (64, True)
+    before = soaked(runs)
+    soakproof("adjudicate", before.name, "--policy", "pass")
+    assert soakproof(*asked).code == 0
+    assert compared_with(copied) == before.name
 
 
 def test_auto_passes_a_touched_run_over(soakproof: Command, runs: Path) -> None:
