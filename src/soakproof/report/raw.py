@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from soakproof.amounts import number
 from soakproof.endings import GUARD, UNGUARDED, how_ended
 from soakproof.judge.finding import Outcome, Reconsidered, Verdict
 from soakproof.judge.rawfindings import failed_beside, failed_of, failures_of, outcome_of, thresholds
 from soakproof.judge.telling import counted
-from soakproof.metrics import number
 from soakproof.quantities import KNOWN
 from soakproof.report.page import Column, Raw, RawFailures, Table
 from soakproof.report.quantity import quantity
