@@ -1,5 +1,6 @@
 """Readings that are old: a document that stays as it was while what it tells of goes on. Pure; no I/O."""
 
+from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import groupby
 
@@ -47,15 +48,15 @@ def idle_at_work(evidence: Evidence, samples: Sequence[Sample]) -> tuple[list[tu
     asked = evidence.target.get("model")
     there = () if _is_router(evidence) else evidence.exchanges
     ours = [e for e in there if asked in (None, e.model_asked) and whole(e) and e.stream]
-    made = sorted((begin, end, e) for e in ours for begin, end in _in_the_making(e))
-    found, seen = [], 0
-    for sample in samples:
-        first, last = sample.t_ns - sample.took_ns, sample.t_ns
-        during = next((e for begin, end, e in made if begin < first and last < end), None)
-        seen += during is not None
-        if during is not None and sample.values.get("busy") == 0:
-            found.append((sample, during))
-    return found, seen
+    times = [sample.t_ns for sample in samples]  # in their order
+    during: dict[int, Exchange] = {}
+    for answer in ours:
+        for begin, end in _in_the_making(answer):
+            for place in range(bisect_left(times, begin), bisect_left(times, end)):
+                if times[place] - samples[place].took_ns > begin:
+                    during.setdefault(place, answer)
+    idle = [place for place in sorted(during) if samples[place].values.get("busy") == 0]
+    return [(samples[place], during[place]) for place in idle], len(during)
 
 
 def _is_router(evidence: Evidence) -> bool:

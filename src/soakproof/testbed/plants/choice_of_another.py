@@ -17,7 +17,7 @@ class ChoiceOfAnother(EventPlant):
 [mix]
 isolation = 1
 """
-    fires = (Fires("protocol: other_choices"),)
+    fires = (Fires("protocol: other_choices"), Fires("isolation: foreign"))
 
     def __init__(self, value: float) -> None:
         super().__init__(value)
