@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from statistics import median
 
+import numpy as np
+
 from soakproof.amounts import number
 from soakproof.clock import NS
 from soakproof.judge.claims import timing, whole
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.lostevents import countable, forced
-from soakproof.judge.occupancy import Span, spans
+from soakproof.judge.occupancy import spans
 from soakproof.judge.promptcounts import LONG
 from soakproof.reading.ending import BUFFERED_MIN_MS, BUFFERED_MIN_TOKENS
 from soakproof.records import Exchange
@@ -20,6 +22,7 @@ HIT = 256  # cached tokens: a hit that would save time
 COLD_MS = 50.0  # of prompt work: less says nothing of a cache
 ROOM = 0.9  # of a slot's context: what has filled less was not cut by it
 DENIED = 0.7  # of the cold prompt's time: a hit that takes as long restored nothing
+LOOKED_AT = 1000  # denied hits
 BESIDE = 0.2  # of a prompt's time: neighbours that were at work on prompts for less did not slow it
 
 Concern = Callable[[Exchange], bool]
@@ -80,16 +83,20 @@ def denied_hits(exchanges: Sequence[Exchange]) -> list[Exchange]:
 
 
 def denied_alone(evidence: Evidence, denied: Sequence[Exchange]) -> list[Exchange]:
-    """Those of the denied hits that no neighbour's prompt slowed."""
-    all_of = spans(evidence) if denied else []
-    return [e for e in denied if _beside_ms(e, all_of) <= BESIDE * (timing(e, "prompt_ms") or 0)]
-
-
-def _beside_ms(exchange: Exchange, all_of: Iterable[Span]) -> float:
-    """For how long others' prompts were at work before its first token, at most."""
-    until = exchange.done_ns if exchange.first_token_ns is None else exchange.first_token_ns
-    others = (s for s in all_of if s.request.id != exchange.id)
-    return sum(s.blocks_ns(exchange.sent_ns, until) for s in others) / NS * 1000
+    """Those of the denied hits that no neighbour's prompt slowed; of very many the first are looked at."""
+    if not denied:
+        return []
+    all_of = spans(evidence)
+    begin, end = (np.array([getattr(s, name) for s in all_of]) for name in ("start_ns", "end_ns"))
+    found = []
+    for hit in denied[:LOOKED_AT]:
+        until = hit.done_ns if hit.first_token_ns is None else hit.first_token_ns
+        there = np.flatnonzero((begin < until) & (end > hit.sent_ns))
+        others = (all_of[place] for place in there if all_of[place].request.id != hit.id)
+        beside_ms = sum(s.blocks_ns(hit.sent_ns, until) for s in others) / NS * 1000
+        if beside_ms <= BESIDE * (timing(hit, "prompt_ms") or 0):
+            found.append(hit)
+    return found
 
 
 def _as_long_as_cold(exchange: Exchange, ms_a_token: float) -> bool:
