@@ -189,7 +189,7 @@ def _where(leak: Leak) -> str:
     if leak.nonce not in nonces(all_said(reader)):
         if leak.nonce.replace("-", "") in disguised(all_said(reader)):
             return " in another spelling"
-        return " in its headers, in a comment or in a field that no client reads"
+        return " in its headers, in a comment or in a field beside the answer"
     late = leak.nonce in reader.text_after_done
     early = any(leak.nonce in part for part in (reader.text, reader.reasoning, reader.tool_calls))
     return " after its [DONE]" if late and not early else ""

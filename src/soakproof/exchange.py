@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from soakproof.clock import nanoseconds
+from soakproof.context import nonces
 from soakproof.reading.answer import Answer
 from soakproof.reading.counts import Counts, counts, raw
 from soakproof.reading.document import Document
@@ -288,8 +289,11 @@ class Reading:
         return said
 
     def _stray_secrets(self) -> tuple[str, ...]:
-        beside = self._stream.stray.secrets if self._stream else set()
-        return tuple(sorted(self._stray.secrets | beside))
+        """Of the whole response, those that do not stand in the answer itself."""
+        source, answer = self._stream or self._document, self._answer
+        beside = source.stray.secrets if source else set()
+        said = "\n".join((answer.text, answer.reasoning, str(answer.calls)))
+        return tuple(sorted((self._stray.secrets | beside) - nonces(said)))
 
     def _error_body(self) -> str | None:
         """The server's own words on a failure, bounded."""

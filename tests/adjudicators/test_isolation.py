@@ -118,7 +118,7 @@ def id_of(letter: str) -> str:
 def test_a_secret_where_no_client_looks_is_a_leak_that_says_so() -> None:
     found = adjudicate("isolation", evidence(pair(stray_secrets=(MINE, YOURS))))["foreign"]
     assert found.outcome is Outcome.FAIL
-    assert "in its headers, in a comment or in a field that no client reads" in found.answer
+    assert "in its headers, in a comment or in a field beside the answer" in found.answer
     own = adjudicate("isolation", evidence(pair(stray_secrets=(YOURS, OLD))))["foreign"]
     assert own.outcome is Outcome.PASS
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from responses import DONE, STOP, answer, events, read, text
+from responses import DONE, JSON, STOP, answer, events, read, text
 
 from soakproof.context import Surroundings
 from soakproof.reading.answer import MOST_IDS
@@ -42,6 +42,40 @@ def test_secrets_beside_the_answer_are_kept() -> None:
     found = read(body, headers={"content-type": "text/event-stream", "x-trace": "GKRMTX4P-01"})
     assert found.stray_secrets == ("7QGB-J9HX", "GKRMTX4P", "MFRHXS24", "ZBK7-VJFG")
     assert read(answer("Hi CDT9WF4P")).stray_secrets == ()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        'event: ping\ndata: {"x": "7QGB-J9HX"}',
+        "event: note-7QGB-J9HX\ndata: {}",
+        "id: 7QGB-J9HX\ndata: {}",
+        'data: ["7QGB-J9HX"]',
+        "data: no JSON, 7QGB-J9HX",
+        'data: {"object": "7QGB-J9HX", "choices": []}',
+        'data: {"system_fingerprint": "b1-7QGB-J9HX", "choices": []}',
+        'data: {"usage": {"note": "7QGB-J9HX"}, "choices": []}',
+        'data: {"7QGB-J9HX": 1, "choices": []}',
+        'data: {"choices": [{"index": 0, "delta": {}, "logprobs": {"content": [{"token": "7QGB-J9HX"}]}}]}',
+        'data: {"error": {"message": "of 7QGB-J9HX", "code": 500}}',
+    ],
+)
+def test_secrets_anywhere_in_any_event_are_kept(event: str) -> None:
+    body = events(text("Hi CDT9WF4P")) + event.encode() + b"\n\n" + events(STOP, DONE)
+    assert read(body).stray_secrets == ("7QGB-J9HX",)
+    assert read(body).text == "Hi CDT9WF4P"
+
+
+def test_secrets_anywhere_in_a_document_are_kept() -> None:
+    document = {
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "Hi CDT9WF4P"}}],
+        "usage": {"note": "7QGB-J9HX"},
+    }
+    found = read(json.dumps(document).encode(), headers=JSON, stream=False)
+    assert (found.text, found.stray_secrets) == ("Hi CDT9WF4P", ("7QGB-J9HX",))
+    error = {"error": {"message": "busy with 7QGB-J9HX"}}
+    refused = read(json.dumps(error).encode(), headers=JSON, status=503)
+    assert (refused.outcome, refused.stray_secrets) == ("fail", ("7QGB-J9HX",))
 
 
 def test_secrets_in_choices_that_were_not_asked_for_are_kept() -> None:

@@ -207,6 +207,8 @@ def test_a_target_that_goes_away_is_not_hammered(tmp_path: Path):
         (["--host", "user:sk-secret@127.0.0.1:1"], "'[removed]@127.0.0.1:1' is not an address"),
         (["--runs", ""], "--runs: expected a value"),
         (["--api-key", ""], "--api-key: expected a value"),
+        (["--html", ""], "--html: expected a value"),
+        (["--csv", " "], "--csv: expected a value"),
         (["--server-log", ""], "--server-log: expected a value"),
         (["--testbed-model", " "], "--testbed-model: expected a value"),
         (["--autoquit", "3"], "--autoquit ends the web UI after a load that --autostart began"),

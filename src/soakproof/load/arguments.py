@@ -24,7 +24,8 @@ LONGEST_S = 366 * 86_400  # of a load
 MOST_PORT = 65_535
 _SECRET = ("api_key", "web_login", "tls_key")
 _LISTS = ("tags", "exclude_tags", "server_log", "server_pid")
-_FILLED = ("host", "plan", "model", "api_key", "runs", "testbed_model", "server_log")
+_FILLED = ("host", "plan", "model", "api_key", "runs", "testbed_model", "server_log", "logfile")
+_FILLED_AS = {"csv_prefix": "csv", "html_file": "html", "json_file": "json-file"}  # by Locust's names
 
 
 def add_arguments(parser: Any, plan: str) -> None:
@@ -161,10 +162,10 @@ def refuse_odd(options: argparse.Namespace) -> None:
             raise UsageError(
                 f"--{name.replace('_', '-')}: expected text in UTF-8, found {plain(value, 100)!r}"
             )
-    for name in _FILLED:
+    for name in (*_FILLED, *_FILLED_AS):
         given = getattr(options, name)
         if any(not value.strip() for value in ([given] if isinstance(given, str) else given or ())):
-            raise nothing_given(f"--{name.replace('_', '-')}")
+            raise nothing_given(f"--{_FILLED_AS.get(name, name.replace('_', '-'))}")
     if options.host and not _is_testbed(options.host):
         split_host(options.host)
     if options.num_users is not None and not 1 <= options.num_users <= MOST_USERS:

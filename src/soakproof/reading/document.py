@@ -5,6 +5,7 @@ from soakproof.reading.ending import Fault, only_others, said
 from soakproof.reading.lenient import parse
 from soakproof.reading.notes import Notes
 from soakproof.reading.server_error import ServerError, by_status, classify, error_in, note_error, read_error
+from soakproof.reading.stray import Stray
 from soakproof.records import Failure
 from soakproof.sse import MIB
 
@@ -23,6 +24,7 @@ class Document:
         self.over_limit = False  # so much came that the rest is passed over
         self._told: Fault | None = None
         self._fault: Fault | None = None
+        self.stray = Stray()
 
     @property
     def evidence(self) -> str:
@@ -37,6 +39,7 @@ class Document:
     def close(self, streamed: bool) -> None:
         """Read what has come. ``streamed``: an event stream was asked for."""
         text = self._body.decode("utf-8", "replace").removeprefix("\ufeff").strip()
+        self.stray.add(text)
         if text.startswith("<"):
             self._notes.add("html")
         if "\ufffd".encode() not in self._body and "\ufffd" in text:

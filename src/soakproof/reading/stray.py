@@ -1,12 +1,16 @@
-"""What a server sends beside its answer, where no client looks: searched for what looks like a secret."""
+"""What a server sends beside its answer, where few clients look: searched for what looks like a secret.
+
+All that was sent is searched as it came. What is written with escapes is found where it is read: in the
+answer, which is searched as such, and here in the fields beside it.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from soakproof.context import nonces
 
-CHARS = 16_384  # of one text that are searched
-MOST = 32  # that are kept, or few more
+CHARS = 1 << 18  # of one text that are searched
+MOST = 128  # that are kept, or few more
 _READ = frozenset(
     ("id", "object", "created", "model", "choices", "usage", "timings", "error", "system_fingerprint")
 )
@@ -16,7 +20,7 @@ _READ_OF_DELTA = frozenset(("role", "content", "reasoning_content", "reasoning",
 
 
 class Stray:
-    """Secrets in comments, in headers, and in fields that are not the answer's."""
+    """Secrets in comments, headers, events and documents, wherever in them."""
 
     def __init__(self) -> None:
         self.secrets: set[str] = set()

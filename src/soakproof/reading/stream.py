@@ -141,6 +141,7 @@ class EventStream:
         return f"{self.parse_errors} of {self._events} events could not be read"
 
     def _event(self, t_ns: int, event: ServerSentEvent) -> None:
+        self.stray.add(event.data, event.event, event.id or "")
         if self.done:
             self._late(event)
             return

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from soakproof.errors import UsageError
+from soakproof.nesting import TooDeepError
 from soakproof.plain import listed, plain
 from soakproof.redaction import without_key, without_options
 from soakproof.slots import UnknownShapeError, parse_slots
@@ -276,6 +277,8 @@ class _Examination:
             raise self._unauthorized(answer)
         try:
             document = answer.json()
+        except TooDeepError as error:
+            raise UsageError(f"--model: the answer of {model!r} to a chat request is {error}") from error
         except ValueError:
             document = None
         if answer.status != 200 or not isinstance(document, dict) or not document.get("choices"):
