@@ -26,7 +26,7 @@ from soakproof.judge import (
 from soakproof.judge.arrivals import arrivals
 from soakproof.judge.causes import Causes
 from soakproof.judge.evidence import load_span
-from soakproof.judge.gone import BACKEND, by_guard, ended_for_good, took_its_place, whose_end
+from soakproof.judge.gone import BACKEND, by_guard, ended_for_good, guard_did, took_its_place, whose_end
 from soakproof.judge.placement import Placement
 from soakproof.judge.series import Known, known, reading
 from soakproof.judge.slotwork import (
@@ -82,6 +82,7 @@ class Slots(Adjudicator):
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
         yield self._restarted(evidence)
         yield from self._gone(evidence)
+        yield from self._guard(evidence)
         yield from self._unwell(evidence)
         samples = sightings(evidence)
         if not samples:
@@ -163,6 +164,14 @@ class Slots(Adjudicator):
                 limit_source="policy",
                 span=(ends[0].t_ns / NS, ends[-1].t_ns / NS),
                 fault="host" if evicted else whose_end(ends),
+            )
+
+    def _guard(self, evidence: Evidence) -> Iterable[Finding]:
+        """What was done to the server by the tester itself."""
+        for action in (event for event in evidence.events if event.what == "guard_action"):
+            at = action.t_ns / NS
+            yield finding(
+                self, "guard", Outcome.INCONCLUSIVE, guard_did(action), span=(at, at), critical=False
             )
 
     def _unwell(self, evidence: Evidence) -> Iterable[Finding]:

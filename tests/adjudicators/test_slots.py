@@ -418,3 +418,27 @@ def test_a_few_idle_looks_among_many_are_passed_over() -> None:
     mostly = [slots(2.5 * n, *([(900 + int(2.5 * n // 12), 10)] if n % 3 else [])) for n in range(20)]
     assert "idle" in adjudicate("slots", evidence(answers, looks, SERVER, FREE))
     assert "idle" not in adjudicate("slots", evidence(answers, mostly, SERVER, FREE))
+
+
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        (
+            {"what": "end", "done": True, "pid": 77, "killed": [77]},
+            "ended the backend, process 77, by SIGKILL, since SIGTERM was not enough",
+        ),
+        ({"what": "end", "done": True, "pid": 77, "killed": []}, "ended the backend, process 77, by SIGTERM"),
+        ({"what": "end", "done": False, "reason": "no process"}, "did not end the backend: no process"),
+        ({"what": "unload", "done": True}, "had the model unloaded"),
+        (
+            {"what": "unload", "done": False, "reason": "busy"},
+            "asked in vain for the model's unloading: busy",
+        ),
+    ],
+)
+def test_what_the_guard_did_to_the_server_is_told(details: dict[str, Any], told: str) -> None:
+    acted = structs.replace(event("guard_action", 10.0), details=details)
+    run = evidence(SERVER, FREE, event("guard_trip", 5.0), acted)
+    found = adjudicate("slots", run)["guard"]
+    assert found.answer == f"The run's own guard {told}."
+    assert (found.outcome, found.critical) == (Outcome.INCONCLUSIVE, False)

@@ -28,6 +28,7 @@ TELLING = {
     "protocol: answers",
     "server_log: log",
     "server_log: warnings",
+    "slots: guard",
     "slots: seeds",
     "slots: slots",
     "slots: strangers",

@@ -221,7 +221,7 @@ def test_hosts_as_people_write_them(host: str, base: str, prefix: str | None):
 @pytest.mark.parametrize(
     "host",
     [
-        *("localhost:13305", "ftp://x", "http://", "http://x:99999", "http://x:0", "http://x/chat", ""),
+        *("localhost:23305", "ftp://x", "http://", "http://x:99999", "http://x:0", "http://x/chat", ""),
         *(
             "http://[::1",
             "http://[x]",
@@ -245,6 +245,15 @@ def test_what_is_no_address_is_refused(host: str):
         split_host(host)
     assert str(caught.value).replace("\n", "").isprintable()
     assert "word" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("localhost:23305", 23305), ("http://x:8080/v1/chat/completions", 8080), ("nonsense", 13305)],
+)
+def test_the_example_of_an_address_has_the_port_that_was_given(host: str, port: int):
+    with pytest.raises(UsageError, match=f"http://localhost:{port}$"):
+        split_host(host)
 
 
 def test_loopback_is_local_and_a_documentation_address_is_not():

@@ -1,6 +1,7 @@
 """The guard inside a soak's watch: it tells the load, and acts on a real server where the plan says so."""
 
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -223,3 +224,32 @@ def test_of_a_shell_that_started_the_backend_only_the_backend_is_ended(
         assert shell.poll() is None
         for pid in (other, shell.pid):
             psutil.Process(pid).kill()
+
+
+_STUBBORN = """
+import signal, socket, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+time.sleep(60)
+"""
+
+
+def test_the_sources_go_on_while_the_guard_ends_a_backend(
+    run: Run, start: Callable[..., Watch], server: "Server"
+) -> None:
+    """The load ends at once, and the watch with it once the guard has done what it must."""
+    command = [sys.executable, "-c", _STUBBORN]
+    with subprocess.Popen(command, start_new_session=True, stdout=subprocess.PIPE, text=True) as backend:
+        assert backend.stdout is not None
+        url = f"http://127.0.0.1:{int(backend.stdout.readline())}/v1"
+        entry = {"model_name": "llm", "pid": backend.pid, "backend_url": url}
+        server.json("/v1/health", {"all_models_loaded": [entry]})
+        watch = start(AT_ONCE, "end", target={"kind": "lemonade", "base_url": server.url, "prefix": "/v1"})
+        eventually(lambda: details(run, "guard_trip"))
+        assert watch.stop(timeout=30) == 0
+        assert backend.wait(1) == -signal.SIGKILL
+    (acted,), (ended,) = details(run, "guard_action"), details(run, "watch_ended")
+    assert acted["killed"] == [backend.pid]
+    assert ended["ticks_missed"] <= 2
+    assert ended["ticks_had"] >= 8  # of half a second each, in the five that it takes

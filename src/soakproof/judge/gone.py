@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import models_loaded
-from soakproof.plain import plain
+from soakproof.plain import clause, plain
 from soakproof.records import Event, Party
 
 FRONT, BACKEND = "front", "backend"
@@ -35,6 +35,20 @@ def guard_acted_ns(evidence: Evidence) -> int | None:
     if not any(event.what == "guard_action" for event in evidence.events):
         return None
     return min((event.t_ns for event in evidence.events if event.what == "guard_trip"), default=None)
+
+
+def guard_did(action: Event) -> str:
+    """What the run's own guard did to the server, in words."""
+    told = action.details
+    if told.get("what") == "unload":
+        done = "had the model unloaded" if told.get("done") else "asked in vain for the model's unloading"
+    elif told.get("done"):
+        how = "by SIGKILL, since SIGTERM was not enough" if told.get("killed") else "by SIGTERM"
+        done = f"ended the backend, process {plain(told.get('pid'), 20)}, {how}"
+    else:
+        done = "did not end the backend"
+    reason = f": {clause(told['reason'], 200)}" if told.get("reason") else ""
+    return f"The run's own guard {done}{reason}."
 
 
 def whose_end(ends: Iterable[Event]) -> Party:

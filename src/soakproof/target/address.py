@@ -23,17 +23,19 @@ def split_host(host: str) -> tuple[str, str | None]:
     """
     parts = _parts(host)
     if parts is None:
-        raise UsageError(f"--host: {_shown(host)!r} is not an address", "write it as http://localhost:13305")
+        raise UsageError(
+            f"--host: {_shown(host)!r} is not an address", f"write it as http://localhost:{_port_in(host)}"
+        )
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
             "--host: the address has a user, a query or a fragment, and none is sent",
-            "give the server's root: http://localhost:13305; a key goes into --api-key",
+            f"give the server's root: http://localhost:{_port_in(host)}; a key goes into --api-key",
         )
     path = parts.path.rstrip("/")
     if path and path not in ("/v0", "/api/v0", *PREFIXES):
         raise UsageError(
             f"--host: {_shown(host)!r} has the path {_shown(path)!r}",
-            "give the server's root: http://localhost:13305",
+            f"give the server's root: {parts.scheme}://localhost:{_port_in(host)}",
         )
     try:
         port = parts.port
@@ -42,6 +44,12 @@ def split_host(host: str) -> tuple[str, str | None]:
     if port == 0:
         raise UsageError(f"--host: {_shown(host)!r} has a port that is no port", "a port is 1 to 65535")
     return _root(parts, port), path or None
+
+
+def _port_in(host: str) -> str:
+    """The port that an address seems to have, for an example; Lemonade's where it has none."""
+    found = re.search(r":(\d{1,5})(?=/|$)", host.strip().rpartition("@")[2])
+    return found[1] if found else "13305"
 
 
 def _shown(address: str) -> str:

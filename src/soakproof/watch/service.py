@@ -140,6 +140,7 @@ class Service:
             nursery.start_soon(self._guard.run)
             self._tell({"ready": True, **self._guard.told()})
             await ending.wait()
+            await self._guard.acted()
             nursery.cancel_scope.cancel()
         if log:
             log.close()

@@ -63,6 +63,10 @@ class Limit:
         headroom = self.headroom(measured)
         return headroom is not None and headroom < 0
 
+    @property
+    def in_words(self) -> str:
+        return _SET[self.name].format(bound=in_words(self.bound))
+
     def told(self, measured: Measured) -> str:
         """How it was crossed, in words."""
         value = self.value(measured)
@@ -73,6 +77,14 @@ class Limit:
         return _CROSSED[self.name].format(value=sizes[0], bound=sizes[1])
 
 
+_SET = {
+    "available": "at least {bound} of memory available",
+    "gtt": "at most {bound} of GTT",
+    "vram": "at most {bound} of VRAM",
+    "swap": "at most {bound} of growth in swap",
+    "kernel": "no fatal fault in the kernel's log",
+    "restart": "no restart",
+}
 _CROSSED = {
     "available": "{value} of memory are available, less than {bound}",
     "gtt": "{value} of GTT are used, more than {bound}",
@@ -111,6 +123,13 @@ class Limits:
             yield Limit("kernel", "fatal_incidents", 0, required="kernel" in self.required)
         if self.restart:
             yield Limit("restart", "restarts", 0, required="restart" in self.required)
+
+    def in_words(self) -> str:
+        """What is guarded, in a line; that memory is not, where no limit of it is set."""
+        told = [limit.in_words for limit in self.each()]
+        if not any(limit.bound for limit in self.each()):
+            told.append("and no limit of memory is set")
+        return ", ".join(told)
 
     def described(self) -> dict[str, Any]:
         """As a record has them: those that are set."""

@@ -43,6 +43,7 @@ class SoakGuard:
         self._tell = tell
         self._unknown: dict[str, str] = {}
         self._backend: Process | None = None
+        self._has_acted = trio.Event()
         self._lookout = Lookout(self.limits, self._gauges(), now, _ELSEWHERE)
 
     @property
@@ -105,7 +106,13 @@ class SoakGuard:
                 self._recorder.event(
                     "guard_action", {"what": acted.what, "done": acted.done, **acted.details}
                 )
+            self._has_acted.set()
             nursery.cancel_scope.cancel()
+
+    async def acted(self) -> None:
+        """Once what it does to the server is done, if it has tripped: the sources go on for so long."""
+        if self.reason:
+            await self._has_acted.wait()
 
     async def _act(self) -> Acted:
         target = self._config.target
