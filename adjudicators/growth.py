@@ -129,7 +129,7 @@ class Growth(Adjudicator):
                 trace.name,
                 Outcome.INCONCLUSIVE,
                 f"Too little was read: {trace.missing or counted(len(trace.series), 'reading')}.",
-                limit=f"{self.growth:.0%} or {size(self.least)} of growth",
+                limit=f"{self.growth:.0%} or {size(self._least(trace))} of growth",
                 limit_source="policy",
                 critical=self.required,
             )
@@ -165,7 +165,7 @@ class Growth(Adjudicator):
         if not grown.rising:
             return Outcome.PASS, f"{told}, and was level at the end.", strength
         rise = grown.peak - grown.floor
-        if trace.cache is not None and rise <= trace.cache + self._least(trace):
+        if trace.cache and rise <= trace.cache + self._least(trace):
             return Outcome.PASS, f"{told}: within the prompt cache's {size(trace.cache)}.", strength
         return Outcome.INCONCLUSIVE, f"{told}, and still grows{_unexplained(trace)}.", strength
 
@@ -191,7 +191,7 @@ class Growth(Adjudicator):
                 f"{told}: too little to tell.{_step(found.step, found.step_at)}",
                 strength,
             )
-        if trace.cache is not None and grown.peak - grown.floor <= trace.cache + self.least:
+        if trace.cache and grown.peak - grown.floor <= trace.cache + self._least(trace):
             answer = f"{told}, which the prompt cache of {size(trace.cache)} can explain: run longer to tell."
             return Outcome.INCONCLUSIVE, answer, strength
         return Outcome.FAIL, f"{told}, to the end: a leak{_unexplained(trace)}.", strength

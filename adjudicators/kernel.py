@@ -80,7 +80,9 @@ class Kernel(Adjudicator):
             outcome, whose, fault = Outcome.FAIL, f"of the server's own {who}", "backend"
         else:
             outcome, fault = Outcome.INCONCLUSIVE, "host"
-            whose = f"of {who}, which is none of the server's: the host was contaminated"
+            whose = (
+                f"of {who}, which is none of the server's{servers.namesake(name)}: the host was contaminated"
+            )
         return finding(
             self,
             f"incident {number}",

@@ -138,7 +138,7 @@ class Exchange(Struct, frozen=True, kw_only=True, gc=False, tag_field="record", 
     text: str = ""
     reasoning: str = ""
     tool_calls: str = ""
-    stray_secrets: tuple[str, ...] = ()  # what looks like one in headers, comments and fields no client reads
+    stray_secrets: tuple[str, ...] = ()  # what looks like one in all that came, the answer apart
     text_after_done: str = ""  # of events after [DONE], which clients do not read; bounded
     text_digest: str = ""
     error_body: str | None = None  # bounded

@@ -114,7 +114,7 @@ def _decoded(entry: Mapping[str, Any]) -> int | None:
 
 def _whole(value: Any) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit():
-        return int(value[:19])
+        value = int(value[:20])  # a longer one is beyond the bound as well
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     is_whole = isinstance(value, int) and not isinstance(value, bool)

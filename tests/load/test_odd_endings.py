@@ -76,7 +76,7 @@ def test_variables_set_our_options_too(tmp_path: Path, monkeypatch: pytest.Monke
         (["--testbed-model", "/nowhere.gguf"], "cannot read the model file"),
         (
             ["--plan", "mine.toml", "--tags", "long_prose", "-t", "5s"],
-            "the names of its kinds: structured_json",
+            "for a run of this length its kinds are: structured_json",
         ),
     ],
 )

@@ -4,6 +4,8 @@ Loads trio and httpx: it looks through the watch's own sources.
 """
 
 import json
+import os
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,7 +109,7 @@ def _refuse_links_out(root: Path) -> None:
     """
     there = root.resolve()
     for part in (root / "proc", root / "sys"):
-        for path in () if part.is_mount() else part.rglob("*"):
+        for path in () if os.path.ismount(part) else chain([part], part.rglob("*")):
             if path.is_symlink() and not _resolved(path).is_relative_to(there):
                 raise UsageError(
                     f"{plain(path)} is a link that leads out of {plain(root)}",

@@ -12,12 +12,18 @@ from soakproof.clock import NS
 from soakproof.failures import VICTIMS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.gone import by_guard, guard_acted_ns, is_front
-from soakproof.judge.incidents import FAULTS, Incident, Servers, incidents
+from soakproof.judge.incidents import (
+    FAILS_AFTER_S,
+    FAILS_BEFORE_S,
+    FAULTS,
+    Incident,
+    Servers,
+    incidents,
+)
 from soakproof.judge.series import models_loaded
 from soakproof.plain import plain
 from soakproof.records import Event, Exchange, Failure, Sample
 
-BEFORE_S, AFTER_S = 30, 5  # a hung GPU may break a stream late; readings come after what they tell
 TOGETHER_S = 2  # within which two processes ended of one cause
 _OF_THE_FRONT = (Failure.CONNECT, Failure.RESET)  # connections to it, which a backend's end leaves standing
 _KERNEL = {
@@ -128,7 +134,7 @@ class Causes:
 def _explains(end: Event, back_ns: int | None, exchange: Exchange) -> bool:
     """Whether a process was down when the request failed, or ended just then."""
     down = end.t_ns <= exchange.done_ns and (back_ns is None or exchange.done_ns < back_ns)
-    return down or _near(end.t_ns, exchange, before_s=AFTER_S)
+    return down or _near(end.t_ns, exchange, before_s=FAILS_BEFORE_S)
 
 
 def _with(end: Event, first: Event, exchange: Exchange) -> bool:
@@ -136,11 +142,10 @@ def _with(end: Event, first: Event, exchange: Exchange) -> bool:
     return end.t_ns <= exchange.done_ns or abs(end.t_ns - first.t_ns) <= TOGETHER_S * NS
 
 
-def _near(t_ns: int, exchange: Exchange, before_s: float = BEFORE_S) -> bool:
+def _near(t_ns: int, exchange: Exchange, before_s: float = FAILS_AFTER_S) -> bool:
     """Whether something happened shortly before the request's end, or just after it as readings tell."""
-    return (
-        -before_s * NS <= t_ns - exchange.done_ns <= AFTER_S * NS and t_ns >= exchange.sent_ns - AFTER_S * NS
-    )
+    is_near = -before_s * NS <= t_ns - exchange.done_ns <= FAILS_BEFORE_S * NS
+    return is_near and t_ns >= exchange.sent_ns - FAILS_BEFORE_S * NS
 
 
 def _around(samples: Iterable[Sample], at_ns: int) -> tuple[Sample | None, Sample | None]:

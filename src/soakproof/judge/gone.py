@@ -45,6 +45,8 @@ def guard_did(action: Event) -> str:
     elif told.get("done"):
         how = "by SIGKILL, since SIGTERM was not enough" if told.get("killed") else "by SIGTERM"
         done = f"ended the backend, process {plain(told.get('pid'), 20)}, {how}"
+    elif told.get("left"):
+        done = "could not end all of the backend"
     else:
         done = "did not end the backend"
     reason = f": {clause(told['reason'], 200)}" if told.get("reason") else ""

@@ -5,6 +5,7 @@ tell, and what helps differs.
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,10 @@ from soakproof.records import KernelEvent
 Family = Literal["memory", "GPU", "hardware", "host"]
 FAULTS = ("fatal", "fail")
 COMM_LENGTH = 15  # characters of a process's name that the kernel keeps
-BEFORE_S, AFTER_S = 5.0, 60.0  # of an incident: what fails or ends then may have suffered from it
+FAILS_BEFORE_S, FAILS_AFTER_S = (
+    5,
+    30,
+)  # of a fault: a hung GPU may break a stream late, and readings come late
 SERVERS = ("llama-server", "lemonade-server", "lemonade-router", "lemond")  # where the run recorded no names
 CRASH = "segfault"  # of one process, which is nobody else's matter
 _MEMORY = ("oom", "cs_enomem", "kfd_mem_limit")
@@ -142,7 +146,7 @@ class Servers:
         return cls(
             frozenset(p for p in pids if isinstance(p, int)),
             frozenset(n[:COMM_LENGTH] for n in known),
-            tuple(hurt),
+            tuple(sorted(hurt)),
         )
 
     def owns(self, name: str | None, pid: int | None, span: tuple[float, float]) -> bool:
@@ -155,8 +159,14 @@ class Servers:
             return True
         if (name or "")[:COMM_LENGTH] not in self.names:
             return False
-        early, late = span[0] - BEFORE_S, span[1] + AFTER_S
-        return pid is None or not self.pids or any(early <= at <= late for at in self.hurt_s)
+        early, late = span[0] - FAILS_BEFORE_S, span[1] + FAILS_AFTER_S
+        is_hurt = bisect_left(self.hurt_s, early) < bisect_right(self.hurt_s, late)
+        return pid is None or not self.pids or is_hurt
+
+    def namesake(self, name: str | None) -> str:
+        """That a process which was not taken for the server's is called as it is; empty where it is not."""
+        is_called_so = (name or "")[:COMM_LENGTH] in self.names
+        return " as far as its pid tells, and nothing of the server failed then" if is_called_so else ""
 
     def guilty(self, incident: Incident) -> tuple[str | None, int | None, bool | None]:
         """Name and pid of the guilty process, and whether it is the server's; None where none is named.

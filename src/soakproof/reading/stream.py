@@ -188,7 +188,6 @@ class EventStream:
 
     def _chunk(self, t_ns: int, document: dict[str, Any]) -> None:
         unfinished = self._answer.finish_reason is None
-        self.stray.fields(document)
         delta = self._answer.chunk(document)
         if any(delta):
             self._times.token(t_ns, delta.content)

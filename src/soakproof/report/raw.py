@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from soakproof.amounts import number
+from soakproof.amounts import amount
 from soakproof.endings import GUARD, UNGUARDED, how_ended
 from soakproof.judge.finding import Outcome, Reconsidered, Verdict
 from soakproof.judge.rawfindings import failed_beside, failed_of, failures_of, outcome_of, thresholds
@@ -79,7 +79,7 @@ def _failed(threshold: Mapping[str, Any]) -> str:
     that, failed = str(threshold.get("that")), failed_of(threshold)
     if failed or (extreme(that) and outcome_of(threshold) is Outcome.PASS):
         return f"{failed:,}"
-    seen, n = number(threshold.get("observed")), number(threshold.get("n"))
+    seen, n = amount(threshold.get("observed")), amount(threshold.get("n"))
     counted = None if seen is None or n is None else failures_counted(that, seen, n)
     return _NOTHING if counted is None else f"{counted:,}"
 

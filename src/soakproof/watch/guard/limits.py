@@ -128,7 +128,7 @@ class Limits:
         """What is guarded, in a line; that memory is not, where no limit of it is set."""
         told = [limit.in_words for limit in self.each()]
         if not any(limit.bound for limit in self.each()):
-            told.append("and no limit of memory is set")
+            told.append("no limit of memory is set")
         return ", ".join(told)
 
     def described(self) -> dict[str, Any]:
