@@ -87,7 +87,8 @@ class Proof:
 def planted(pair: Testbed, given: str) -> Iterator[None]:
     """The plant, as long as the block lasts."""
     name = given.partition("=")[0]
-    with httpx.Client(base_url=pair.url, trust_env=False, timeout=30) as client:
+    patient = httpx.HTTPTransport(retries=6)  # a plant may have the front refuse connections just now
+    with httpx.Client(base_url=pair.url, trust_env=False, timeout=30, transport=patient) as client:
         client.post("/internal/plants", json={"plant": [given]}).raise_for_status()
         try:
             yield

@@ -69,11 +69,12 @@ class Front(uvicorn.Server):
 
     async def refuse(self, seconds: float) -> None:
         """Listen no more for so long: whoever connects is refused. Open connections stay."""
-        addresses = [bound.getsockname()[:2] for server in self.servers for bound in server.sockets]
-        for server in self.servers:
+        servers, self.servers = self.servers, []  # none, where another call refuses already
+        addresses = [bound.getsockname()[:2] for server in servers for bound in server.sockets]
+        for server in servers:
             server.close()
         await asyncio.sleep(seconds)
-        self.servers = [await self._listen(listen(*address)) for address in addresses]
+        self.servers += [await self._listen(listen(*address)) for address in addresses]
 
     async def _listen(self, bound: socket.socket) -> asyncio.Server:
         given = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}

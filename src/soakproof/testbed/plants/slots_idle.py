@@ -19,7 +19,7 @@ prompt = "200 tokens"
 answer = "1000 tokens"
 """
     think_time = "0s"
-    seconds = 7
+    seconds = 11
     fires = (Fires("slots: idle", outcome="INCONCLUSIVE", within=None),)
     verdict = "INCONCLUSIVE"
 
