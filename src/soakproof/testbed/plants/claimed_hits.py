@@ -1,6 +1,6 @@
 """The cache claims hits that its own timings deny."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from soakproof.testbed.counting import CountingPlant, details
 from soakproof.testbed.plant import Call, Fires
@@ -14,8 +14,19 @@ class ClaimedHits(CountingPlant):
     """
 
     modelled_on = "https://github.com/vllm-project/vllm-ascend/issues/8910"
-    seconds = 5
-    fires = (Fires("functional: cache.faster"),)
+    plan = """
+[mix]
+cache_pair = 1
+[kind.cache_pair]
+prompt = "800 tokens"
+in_system = "0 %"
+"""
+    seconds = 8
+    fires: ClassVar[tuple[Fires, ...]] = (
+        Fires("functional: cache.faster"),
+        Fires("protocol: cached_denied", outcome="INCONCLUSIVE", within=9),
+        Fires("protocol: cached_denied_alone", outcome="INCONCLUSIVE", within=9),
+    )
 
     def __init__(self, value: float) -> None:
         super().__init__(value)
@@ -23,11 +34,17 @@ class ClaimedHits(CountingPlant):
         self._claimed: set[Call] = set()
 
     async def ask(self, call: Call) -> None:
-        call.document["cache_prompt"] = False
         beginning = call.prompt[:_BEGINNING]
-        if len(beginning) == _BEGINNING and beginning in self._known:
-            self._claimed.add(call)
+        is_hit = len(beginning) == _BEGINNING and beginning in self._known
         self._known.add(beginning)
+        if not self.restores(is_hit):
+            call.document["cache_prompt"] = False
+            if is_hit:
+                self._claimed.add(call)
+
+    def restores(self, is_hit: bool) -> bool:
+        """Whether the engine may restore what it knows of this prompt."""
+        return False
 
     def counted(self, call: Call, usage: dict[str, Any], timings: dict[str, Any]) -> None:
         if call not in self._claimed:

@@ -8,7 +8,7 @@ MIB = 1 << 20
 class MemoryGrows(Plant):
     """The gateway keeps more memory with every request."""
 
-    default = 16
+    default = 8
     unit = "MiB a request"
     modelled_on = "https://github.com/ggml-org/llama.cpp/issues/27725"
     plan = """
@@ -16,10 +16,6 @@ class MemoryGrows(Plant):
 interval = "0.25s"
 [mix]
 structured_json = 1
-"""
-    policy = """
-[adjudicator.growth]
-least = "32 MiB"
 """
     think_time = "0s"
     seconds = 6
