@@ -60,7 +60,7 @@ class Isolation(Adjudicator):
 
     def _foreign(self, evidence: Evidence) -> Finding:
         owners = _owners(evidence)
-        answered = [e for e in evidence.exchanges if all_said(e)]
+        answered = [e for e in evidence.exchanges if all_said(e) or e.stray_secrets]
         dropped = [e for e in evidence.exchanges if e.token_events and not all_said(e)]
         bare = {nonce.replace("-", ""): nonce for nonce in owners}
         leaks = [leak for e in answered for leak in _leaks(e, owners, bare)]
@@ -164,7 +164,8 @@ def _leaks(
     reader: Exchange, owners: Mapping[str, Sequence[Exchange | Opened]], bare: Mapping[str, str]
 ) -> Iterable[Leak]:
     told = nonces(all_said(reader)).union(reader.stray_secrets)
-    told |= {bare[found] for found in disguised(all_said(reader)) if found in bare}
+    respelled = disguised(all_said(reader)).union(reader.stray_secrets)
+    told |= {bare[found] for found in respelled if found in bare}
     foreign = {n for n in told if n in owners} - set(reader.secrets)
     for nonce in sorted(foreign):
         before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _PACKAGE = Path(__file__).parent
+_METHODS = ("iterate", "judge")  # of a Scenario and of an Adjudicator
 _CHECKOUT = _PACKAGE.parent.parent
 
 
@@ -150,7 +151,19 @@ def load_class(path: Path, base: type[T]) -> type[T]:
         raise UsageError(
             f"{shown(path)}: {found[0].__name__} is not a dataclass", "write @dataclass(frozen=True) above it"
         )
+    _refuse_without_method(found[0], base, shown(path))
     return found[0]
+
+
+def _refuse_without_method(made: type, base: type, where: str) -> None:
+    """Raises UsageError where the one method that a base leaves open is still open."""
+    for name in _METHODS:
+        if hasattr(base, name) and getattr(made, name) is getattr(base, name):
+            own = [n for n, value in vars(made).items() if callable(value) and not n.startswith("__")]
+            raise UsageError(
+                f"{where}: {made.__name__} defines no method {name}",
+                did_you_mean(name, own).rstrip() or f"every {base.__name__} has one: it is what is called",
+            )
 
 
 def _load(path: Path) -> ModuleType:

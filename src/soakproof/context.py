@@ -16,6 +16,8 @@ NONCE_LETTERS = "BCDFGHJKMNPQRSTVWXZ479"  # no vowels: a nonce is never a word
 _OUTCOMES: Mapping[bool | None, CheckOutcome] = {True: "pass", False: "fail", None: "unknown"}
 _NONCE = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
 
+# Alone, in any case, with one mark between its letters at most. A word has vowels.
+_RESPELLED = re.compile(f"(?<![A-Z0-9])[{NONCE_LETTERS}](?:[^A-Z0-9]?[{NONCE_LETTERS}]){{7}}(?![A-Z0-9])")
 _APART = re.compile(r"[^A-Z0-9]+")
 _BARE = re.compile(f"(?=([{NONCE_LETTERS}]{{8}}))")  # each place where eight may begin
 
@@ -29,6 +31,11 @@ def all_said(exchange: Exchange) -> str:
 def nonces(text: str) -> frozenset[str]:
     """Everything in the text that has the form of a nonce: eight letters and digits, or four and four."""
     return frozenset(_NONCE.findall(text))
+
+
+def respelled(text: str) -> frozenset[str]:
+    """The letters of each nonce that stands alone, in whatever case, marks between them left out."""
+    return frozenset(_APART.sub("", found) for found in _RESPELLED.findall(text.upper()))
 
 
 def disguised(text: str) -> frozenset[str]:

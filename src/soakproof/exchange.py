@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from soakproof.clock import nanoseconds
-from soakproof.context import nonces
+from soakproof.context import disguised, nonces
 from soakproof.reading.answer import Answer
 from soakproof.reading.counts import Counts, counts, raw
 from soakproof.reading.document import Document
@@ -293,7 +293,7 @@ class Reading:
         source, answer = self._stream or self._document, self._answer
         beside = source.stray.secrets if source else set()
         said = "\n".join((answer.text, answer.reasoning, str(answer.calls)))
-        return tuple(sorted((self._stray.secrets | beside) - nonces(said)))
+        return tuple(sorted((self._stray.secrets | beside) - nonces(said) - disguised(said)))
 
     def _error_body(self) -> str | None:
         """The server's own words on a failure, bounded."""

@@ -58,7 +58,10 @@ def build(kind: type[T], table: Mapping[str, Any], where: str) -> T:
     except UsageError:
         raise
     except (msgspec.ValidationError, ValueError) as error:
-        raise UsageError(f"{where}: {plain(_plain(str(error)), 400)}") from None
+        problem = _plain(str(error))
+        at, _, wrong = problem.rpartition(": ")
+        hint = f"write [[{at}]] above each" if at and wrong == "expected a list, found a table" else ""
+        raise UsageError(f"{where}: {plain(problem, 400)}", hint) from None
     except FAULTS as error:
         why = told(error, file_of(kind))
         raise UsageError(f"{where}: {kind.__name__} cannot be made: {why}") from error
@@ -110,12 +113,25 @@ def _refuse_unknown(kind: Any, table: Any, where: str) -> None:
             hint = did_you_mean(key, known).rstrip() or f"known are: {', '.join(known) or 'none'}"
             raise UsageError(f"{where}: unknown key {plain(key, 100)!r}", hint)
         _refuse_unknown(hints[key], value, f"{where}: {key}")
+        _refuse_items(hints[key], value, f"{where}: {key}")
         _refuse_no_choice(hints[key], value, f"{where}: {key}")
         inner = typing.get_args(hints[key])
         if isinstance(value, list) and inner:
             for number, item in enumerate(value, 1):
                 _refuse_unknown(inner[0], item, f"{where}: {key} {number}")
                 _refuse_no_choice(inner[0], item, f"{where}: {key} {number}")
+
+
+def _refuse_items(hint: Any, value: Any, where: str) -> None:
+    """msgspec does not tell which item of a table with keys of the user's own is wrong."""
+    inner = typing.get_args(hint)
+    if typing.get_origin(hint) in (dict, Mapping) and isinstance(value, Mapping):
+        for key, item in value.items():
+            try:
+                msgspec.convert(item, inner[1], dec_hook=_quantity)
+            except msgspec.ValidationError as error:
+                found = f"{_plain(str(error))}: {plain(written(item), 60)}"
+                raise UsageError(f"{where}: {plain(key, 100)}: {found}") from None
 
 
 def _refuse_no_choice(hint: Any, value: Any, where: str) -> None:

@@ -41,6 +41,7 @@ OPS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "==": operator.eq,
 }
+_MEANT = {"=<": "<=", "=>": ">=", "=": "=="}  # operators as others write them
 _EXTREMES = {">=": "lowest", ">": "lowest", "<=": "highest", "<": "highest"}  # nearest to what `each` refuses
 _ROLES_SHOWN = 6
 METRIC_STATS = ("each", "median", "mean", "min", "max", "p50", *PERCENTILES, "count", "sum")
@@ -152,7 +153,8 @@ def _unit(quantity: str, stat: str) -> str:
 def _known(word: str, known: Sequence[str], what: str) -> None:
     if word in known:
         return
-    hint = f"{did_you_mean(word, known)}known are: {', '.join(known)}"
+    meant = f"did you mean {_MEANT[word]!r}? " if word in _MEANT else did_you_mean(word, known)
+    hint = f"{meant}known are: {', '.join(known)}"
     raise UsageError(f"{what}: unknown {word!r}", hint)
 
 

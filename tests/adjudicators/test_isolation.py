@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from soakproof.clock import nanoseconds
 from soakproof.judge import Outcome
+from soakproof.records import Failure
 from soakproof.testing.evidence import adjudicate, evidence, exchange, iteration, opened
 
 MINE, YOURS, OLD = "ABCDEFGH", "JKLMNPQR", "STUV-2345"
@@ -121,6 +122,23 @@ def test_a_secret_where_no_client_looks_is_a_leak_that_says_so() -> None:
     assert "in its headers, in a comment or in a field beside the answer" in found.answer
     own = adjudicate("isolation", evidence(pair(stray_secrets=(YOURS, OLD))))["foreign"]
     assert own.outcome is Outcome.PASS
+
+
+def test_a_secret_beside_an_answer_in_another_spelling_is_a_leak() -> None:
+    old = exchange("old", at=0, took=5, secrets=(OLD,), text="noted")
+    stray = (OLD.replace("-", ""),)
+    found = adjudicate("isolation", evidence(old, exchange("new", at=9, stray_secrets=stray)))["foreign"]
+    assert found.outcome is Outcome.FAIL
+    assert f"says {OLD} in its headers" in found.answer
+    own = exchange("own", at=9, secrets=(OLD,), stray_secrets=stray)
+    assert adjudicate("isolation", evidence(own))["foreign"].outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("outcome", ["ok", "fail"])
+def test_a_secret_in_a_refusal_is_a_leak(outcome: str) -> None:
+    refusal = {"text": "", "status": 400, "failure": Failure.CONTEXT, "outcome": outcome}
+    found = adjudicate("isolation", evidence(pair(**refusal, stray_secrets=(MINE,))))["foreign"]
+    assert (found.outcome, found.exchanges) == (Outcome.FAIL, ("b", "a"))
 
 
 def test_a_secret_after_done_is_a_leak_that_says_so() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from soakproof.judge import Outcome
 from soakproof.records import Exchange, Failure, Sample
-from soakproof.testing.evidence import adjudicate, evidence, exchange, sample, trace
+from soakproof.testing.evidence import adjudicate, evidence, exchange, opened, sample, trace
 
 WELL = trace("health", 100, ok=True, status_code=200)
 
@@ -132,3 +132,21 @@ def test_a_request_that_is_put_back_each_time_starves(others: int, slots: int, s
     found = adjudicate("scheduling", run, overtaken=15)["overtaken"]
     assert found.outcome is Outcome.FAIL
     assert found.exchanges == ("starved",)
+
+
+@pytest.mark.parametrize(
+    ("lost", "outcome"),
+    [
+        ({}, Outcome.FAIL),
+        ({"raw": {"exchanges": {"closed": 30}}}, Outcome.FAIL),
+        ({"raw": {"exchanges": {"closed": 31}}}, Outcome.PASS),
+        ({"problems": ("evidence/load/exchanges.jsonl: line 2 is not a record",)}, Outcome.PASS),
+    ],
+)
+def test_a_request_whose_end_may_be_a_lost_line_waited_for_nothing(
+    lost: dict[str, Any], outcome: Outcome
+) -> None:
+    arrivals = [(0.5 * n, 0.4) for n in range(30)]
+    without_end = opened(exchange("x", at=0.01, seed=10**6))
+    run = evidence(without_end, served(arrivals, 2), duration=100, **lost)
+    assert adjudicate("scheduling", run, overtaken=15)["overtaken"].outcome is outcome

@@ -153,7 +153,7 @@ def test_a_recovered_run_without_a_raw_result_is_inconclusive_at_best(soakproof:
         (["adjudicate", "latest", "--baseline", "nope"], ["no run is called 'nope'"]),
         (["adjudicate", "latest", "--policy", "relaese"], ["no policy is called", "did you mean 'release'?"]),
         (["adjudicate", "latest", "--policy", "mine.toml"], ["no such file: mine.toml"]),
-        (["adjudicate", "latest", "--runs", "elsewhere"], ["no runs in elsewhere"]),
+        (["adjudicate", "latest", "--runs", "elsewhere"], ["no runs in /", "/elsewhere", "--runs DIR"]),
         (["adjudicate"], ["Missing argument 'RUN'", "--help"]),
         (["adjudicate", "latest", "--polciy", "x"], ["No such option", "--policy"]),
         (["adjudicate", "latest", "--today", "tomorrow"], ["does not match the format"]),
@@ -302,6 +302,7 @@ def test_one_adjudicator_is_asked_and_nothing_is_stored(
         (("says", "--set", "outcom=1"), "unknown key 'outcom'"),
         (("says", "--set", "outcome"), "expected OPTION=VALUE"),
         (("broken.py",), "broken.py cannot be loaded"),
+        (("juge.py",), "juge.py: Juge defines no method judge\n  did you mean 'juge'?"),
         (("ends.py",), "Ends cannot be made: SystemExit: 0 (ends.py:6)"),
     ],
 )
@@ -309,10 +310,16 @@ def test_an_adjudicator_that_cannot_be_asked(
     soakproof: Command, here: Path, policies: Path, arguments: tuple[str, ...], told: str
 ) -> None:
     (here / "broken.py").write_text("import nothing_of_that_name\n")
+    (here / "juge.py").write_text(
+        "from dataclasses import dataclass\nfrom soakproof.judge import Adjudicator\n"
+        "@dataclass(frozen=True)\nclass Juge(Adjudicator):\n"
+        "    def juge(self, evidence, baseline):\n        return ()\n"
+    )
     (here / "ends.py").write_text(
         "from dataclasses import dataclass\nfrom soakproof.judge import Adjudicator\n"
         "@dataclass(frozen=True)\nclass Ends(Adjudicator):\n"
         "    def __post_init__(self):\n        raise SystemExit(0)\n"
+        "    def judge(self, evidence, baseline):\n        return ()\n"
     )
     judgeable(here / "runs", exchange("load-1"), check("long_prose.length"), iteration("long_prose"))
     said = soakproof("try-adjudicator", arguments[0], "latest", *arguments[1:])

@@ -50,6 +50,8 @@ def test_published_decisions_give_their_table(soakproof: Command, here: Path) ->
     for name in ("o.html", "o.csv", "o.MD"):
         assert soakproof("decide", "render", "--file", PUBLISHED, "-o", name).code == 0
     assert "SVM mapping failed" in (here / "o.html").read_text()
+    refused = soakproof("decide", "render", "--file", PUBLISHED, "-o", "o.pdf")
+    assert (refused.code, "'o.pdf' ends in none of .md, .html, .csv" in refused.err) == (64, True)
     sheet = list(csv.DictReader(io.StringIO((here / "o.csv").read_text())))
     assert [row["decision"] for row in sheet].count("rejected") == 2
     assert {row["release"] for row in sheet} == {RELEASE}

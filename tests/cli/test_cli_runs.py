@@ -157,7 +157,7 @@ def test_without_records_of_guards_it_says_how_to_make_one(soakproof: Command, h
     assert "locust" not in said
     assert "soakproof guard --runs /srv/guards -- COMMAND" in soakproof("runs", "--runs", "/srv/guards").out
     assert "or `soakproof guard --runs elsewhere -- C" in soakproof("runs", "--runs", "elsewhere").out
-    assert "guard" not in soakproof("runs").out
+    assert "soakproof guard" not in soakproof("runs").out
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_no_runs_is_no_error_and_says_how_to_make_one(soakproof: Command, here: 
         (here / "runs").mkdir()
     said = soakproof("runs")
     assert said.code == 0
-    assert "no runs in runs" in said.out
+    assert f"no runs in {here}/runs" in said.out
     assert "`soakproof init` copies locustfiles/" in said.out
     assert "`soakproof init`" in soakproof("adjudicate", "latest").err
     soakproof("init", "--only", "locustfiles")
@@ -265,6 +265,18 @@ def test_recover_does_not_call_a_touched_run_sealed_and_leave_it_at_that(
     assert said.code == 1
     for words in ("nothing was done", "NOT as it was sealed", "evidence/load/checks.jsonl: changed"):
         assert words in said.out
+
+
+def test_recover_tells_what_no_seal_can_cover(soakproof: Command, here: Path) -> None:
+    run = begun(here / "runs")
+    orphaned(run.path)
+    checks = run.path / "evidence/load/checks.jsonl"
+    checks.unlink(missing_ok=True)
+    checks.symlink_to("/dev/zero")
+    said = soakproof("recover", "latest")
+    assert said.code == 1
+    assert "evidence/load/checks.jsonl: not in the seal" in said.out
+    assert "judge it" not in said.out
 
 
 def test_report_shows_a_verdict_and_its_files(soakproof: Command, a_run: Path, policies: Path) -> None:

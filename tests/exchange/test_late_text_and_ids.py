@@ -87,6 +87,23 @@ def test_secrets_in_choices_that_were_not_asked_for_are_kept() -> None:
         assert "other_choices" in found.notes
 
 
+@pytest.mark.parametrize(
+    "told", ["7qgb-j9hx", "7qgbj9hx", "7QGB_J9HX", "7Qgb.j9Hx", "7.Q.G.B.J.9.H.X", "7 q g b j 9 h x"]
+)
+def test_secrets_beside_the_answer_are_kept_in_other_spellings(told: str) -> None:
+    chunk = text("Hi CDT9WF4P") | {"system_fingerprint": f"b1 {told}"}
+    assert read(events(chunk, STOP, DONE)).stray_secrets == ("7QGBJ9HX",)
+    assert read(answer(f"Hi {told}")).stray_secrets == ()  # what the answer itself says is no stray
+
+
+def test_words_and_ids_are_no_secrets_in_another_spelling() -> None:
+    chunk = text("Hi") | {
+        "id": "chatcmpl-Tq7kBdWxRzPmHnVcGjK9sLfT4wXb",
+        "note": "strengths, bcdfghjkl, 7qgb-j9h",
+    }
+    assert read(events(chunk, STOP, DONE)).stray_secrets == ()
+
+
 def test_few_secrets_beside_the_answer_are_kept() -> None:
     stray = Stray()
     for number in range(MOST * 4):

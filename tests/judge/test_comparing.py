@@ -15,7 +15,7 @@ from soakproof.judge.comparing.ofruns import arm_of_runs
 from soakproof.judge.comparing.request import Request
 from soakproof.judge.comparing.rows import Row
 from soakproof.report.comparing import tables, to_markdown
-from soakproof.testing.evidence import evidence, exchange, trace
+from soakproof.testing.evidence import evidence, exchange, opened, trace
 
 RATE = "generation_rate"
 STEADY = [99.8, 100.0, 100.1, 100.2, 99.9, 100.05]
@@ -304,3 +304,14 @@ def test_drafts_are_shown_and_greedy_requests_are_held_to_have_none() -> None:
     untold = runs_of("draft", evidence(exchange(temperature=0.0), id="u"))
     unknown = asked(arms[0], untold, greedy_undrafted=True, anyway=True)
     assert str(unknown.checks[1].outcome) == "INCONCLUSIVE"
+
+
+def test_a_request_without_an_end_is_not_called_failed() -> None:
+    whole = [exchange(f"a{n}", at=n, took=0.5) for n in range(20)]
+    killed = [exchange(f"b{n}", at=n, took=0.5) for n in range(20)]
+    arms = [arm_of_runs("A", [evidence(whole)], [RATE])]
+    arms.append(arm_of_runs("B", [evidence(killed, opened(exchange("open", at=30)))], [RATE]))
+    assert [(one.asked, one.failed, one.unknown) for one in arms] == [(20, 0, 0), (21, 0, 1)]
+    told = to_markdown(asked(*arms))
+    assert "B: 0 of 21 requests failed (of 1 no end is known), 0 of 20 in A: speeds" in told
+    assert "end unknown" in told

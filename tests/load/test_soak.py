@@ -53,7 +53,7 @@ def test_a_clean_soak_of_the_testbed(tmp_path: Path):
     records = lines(run, "exchanges.jsonl")
     count = Counter(x["record"] for x in records)
     assert count["opened"] == count["closed"] == told["locust"]["requests"]
-    assert "no --host was given" in output(tmp_path)
+    assert "no --host of a server was given" in output(tmp_path)
     assert output(tmp_path).rstrip().endswith(f"judge it: soakproof adjudicate {run.name}")
     assert told["target"]["kind"] == "lemonade"
     assert told["target"]["testbed"] is True

@@ -15,6 +15,8 @@ from soakproof.scenario import Scenario
 class Echo(Scenario):
     """Says it back."""
     checks = ("echo.exact",)
+    def iterate(self, it):
+        yield
 '''
 
 

@@ -108,7 +108,7 @@ def test_it_reads(that, expected) -> None:
         ("failed_checks each == 0", ["failed_checks: stat", "known are: count, share"]),
         ("iterations share >= 3 %", ["known are: count"]),
         ("failed_checks{isolation.forein} count == 0", ["did you mean 'isolation.foreign'?"]),
-        ("generation_rate each => 17 tokens/s", ["operator", "unknown '=>'"]),
+        ("generation_rate each => 17 tokens/s", ["operator", "unknown '=>'", "did you mean '>='?"]),
         ("generation_rate each >= 17", ["unit: expected a number in tokens/s or tokens/min", "found '17'"]),
         ("generation_rate each >= 17 s", ["unit: expected a number in tokens/s", "found '17 s'"]),
         ("first_token_time p95 <= 30 tokens", ["expected a number in ms or s or"]),

@@ -65,4 +65,4 @@ def test_a_broken_iteration_names_it(tmp_path: Path, body: str, line: int, words
 )
 def test_so_does_a_file_that_cannot_be_used(tmp_path: Path, body: str, line: int) -> None:
     with pytest.raises(UsageError, match=rf"\(mine\.py:{line}\)"):
-        make_scenario(written(tmp_path, body), "mine", {}, "mine")
+        make_scenario(written(tmp_path, body + f"\n{iterate('yield')}"), "mine", {}, "mine")

@@ -70,6 +70,14 @@ def test_thresholds_that_mean_nothing(tmp_path: Path, name: str, that: str, told
     assert told in refused(tmp_path, text)
 
 
+def test_what_is_wrong_in_a_table_is_told_by_its_key(tmp_path: Path) -> None:
+    told = refused(tmp_path, "[mix]\nstructured_json = 1\nisolation = 0.5\n")
+    assert "mix: isolation: expected a whole number, found a number: 0.5" in told
+    told = refused(tmp_path, '[mix]\nisolation = 1\n[threshold]\nname = "a"\n')
+    assert "threshold: expected a list, found a table" in told
+    assert "write [[threshold]] above each" in told
+
+
 def test_a_watch_that_cannot_keep_up_is_refused_and_the_fastest_is_not(tmp_path: Path) -> None:
     plan = '[mix]\nisolation = 1\n[watch]\ninterval = "{}s"\n'
     told = refused(tmp_path, plan.format("0.01"))
@@ -121,6 +129,8 @@ def test_names_that_no_kind_has(tmp_path: Path, name: str) -> None:
         ("(" * 500, "cannot be loaded"),
         (HEAD, "must define one Scenario; it defines none"),
         (f"{CLASS}{ITERATE}{CLASS.replace('Mine', 'Other')}{ITERATE}", "it defines Mine, Other"),
+        (CLASS + ITERATE.replace("iterate", "iterat"), "defines no method iterate\n  did you mean 'iterat'?"),
+        (f"{CLASS}    pass\n", "defines no method iterate"),
         (f"{CLASS}    size: 'Nope' = 1\n{ITERATE}", "NameError"),
         (f"{CLASS}{ITERATE}    def __post_init__(self): raise KeyError('a')\n", "KeyError"),
         (f"{CLASS}{ITERATE}    def __post_init__(self): raise ValueError('too small')\n", "too small"),

@@ -227,3 +227,10 @@ def test_sizes_that_round_to_the_same_are_told_apart() -> None:
 
 def test_sizes_in_words() -> None:
     assert (in_words(18 * GIB), in_words(500 * 2**20), in_words(-GIB)) == ("18 GiB", "500 MiB", "-1024 MiB")
+
+
+def test_what_is_guarded_is_told_without_what_cannot_be_measured() -> None:
+    both = Limits(available_floor_bytes=18 * GIB, gtt_ceiling_bytes=90 * GIB, kernel=True)
+    assert "at most 90 GiB of GTT" in both.in_words()
+    assert both.in_words({"gtt"}) == "at least 18 GiB of memory available, no fatal fault in the kernel's log"
+    assert both.in_words({"gtt", "available"}) == "no fatal fault in the kernel's log, no memory"

@@ -119,7 +119,7 @@ def list_(runs: Path) -> int:
       soakproof baseline list
     """
     rows = [
-        (b.name, reference.run, b.added_at[:10], state(runs, reference) or "there", b.note)
+        (b.name, reference.run, b.added_at[:10], state(runs, reference) or "unchecked", b.note)
         for b in baselines(runs)
         for reference in b.runs
     ]
@@ -128,6 +128,7 @@ def list_(runs: Path) -> int:
         say(f"no baselines in {runs}\n  name one: soakproof baseline add NAME RUN{typed_runs(runs)}")
         return EXIT_OK
     say(table(("baseline", "run", "added", "state", "note"), rows, whole=("baseline", "run")))
+    say(f"\nunchecked: files not compared with the seal: `soakproof baseline show NAME{typed_runs(runs)}`")
     return EXIT_OK
 
 

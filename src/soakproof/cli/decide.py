@@ -140,7 +140,7 @@ def render(form: str | None, output: Path | None, release: str | None, file: Pat
         output = None
     if output is not None:
         refuse_outputs({"output": output})
-    chosen = form or _FORMATS.get(output.suffix.lower() if output else "", "md")
+    chosen = form or _form_of(output)
     found = _of_release(candidates(read_entries(file)), release, file)
     since = {one.name: _said_of(runs, one) for one in found}
     render_as = {"md": to_markdown, "html": to_html, "csv": to_csv}[chosen]
@@ -152,6 +152,19 @@ def render(form: str | None, output: Path | None, release: str | None, file: Pat
         write_atomic(output, text.encode())
         say(f"{chosen}: {output}")
     return EXIT_OK
+
+
+def _form_of(output: Path | None) -> str:
+    """By the end of the file's name. Raises UsageError for one that says nothing."""
+    if output is None or not output.suffix:
+        return "md"
+    if output.suffix.lower() not in _FORMATS:
+        known = ", ".join(_FORMATS)
+        raise UsageError(
+            f"--output: {plain(output.name, 100)!r} ends in none of {known}",
+            "end it so, or choose: --format md",
+        )
+    return _FORMATS[output.suffix.lower()]
 
 
 def _state(runs: Path, one: Candidate) -> str:

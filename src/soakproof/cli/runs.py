@@ -43,7 +43,7 @@ def runs(runs: Path, every: bool) -> int:
     if not here:
         bare = rundir.bare_among(runs)
         hint = f"{bare.name}: {rundir.BARE_HINT}" if bare else rundir.how_to_make_one(Path.cwd(), runs)
-        say(f"no runs in {runs}\n  {hint}")
+        say(f"no runs in {runs.absolute()}\n  {hint}")
         return EXIT_OK
     shown = here if every else here[-_SHOWN:]
     heads = ("run", "target", "lasted", "raw", "verdicts", "seal")

@@ -126,7 +126,8 @@ def recover(run: str, runs: Path) -> int:
     Example:
       soakproof recover latest
 
-    Exit code 1 when a run that was sealed already is not as it was sealed.
+    Exit code 1 when a run that was sealed already is not as it was sealed, or when something lies in it that
+    no seal can cover.
     """
     path = rundir.find(runs, run)
     with working(f"recovering {path.name}"):
@@ -141,6 +142,13 @@ def recover(run: str, runs: Path) -> int:
         return EXIT_OK if _is_whole(path) else EXIT_FAIL
     for line in done:
         say(line)
+    if left := rundir.verify(path).problems:
+        for problem in left:
+            say(f"  {plain(problem, 300)}")
+        say(
+            "  take away what is no file of this run's, or look for an untouched copy: it cannot be judged so"
+        )
+        return EXIT_FAIL
     if is_guard(rundir.read_run(path)):
         return EXIT_OK
     if not (path / rundir.RAW).is_file():

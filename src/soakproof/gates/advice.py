@@ -69,6 +69,13 @@ _PROBE = (
 def _about_checks(trial: Trial, book: Book) -> Iterator[str]:
     outcomes = {check_outcome(check) for check in book.checks}
     if "fail" in outcomes:
+        cut = [e.max_tokens for e in book.exchanges if e.finish_reason == "length"]
+        if cut:
+            limits = listed(sorted(set(map(str, cut))), 3)
+            yield (
+                f"{len(cut)} of {len(book.exchanges)} answers ended at max_tokens ({limits}): where a check "
+                "needs a whole answer, ask with more"
+            )
         if trial.on_probe:
             yield _PROBE
         yield "each failed check stands below the answer that it looked at (--full shows answers whole)"

@@ -177,6 +177,13 @@ def last_seen(evidence: Evidence) -> float | None:
     return max(times) / NS if times else None
 
 
+def never_ended(evidence: Evidence) -> tuple[Opened, ...]:
+    """Requests that waited to the end of the run; none where the line of an end may be what was lost."""
+    told = ((evidence.raw or {}).get("exchanges") or {}).get("closed")
+    is_lost = bool(evidence.problems) or (told is not None and told != len(evidence.exchanges))
+    return () if is_lost else evidence.unclosed
+
+
 def unsealed(evidence: Evidence) -> tuple[str, ...]:
     """Seals that are missing: whether that part of the evidence was changed cannot be known."""
     return tuple(p for p in evidence.seal_problems if _UNSEALED in p)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from soakproof.clock import NS
-from soakproof.judge.evidence import Evidence
+from soakproof.judge.evidence import Evidence, never_ended
 from soakproof.judge.slotwork import seeds_of
 from soakproof.records import Exchange, Failure, Opened, Sample
 from soakproof.samples import Readings
@@ -55,11 +55,11 @@ class Waits:
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
-        """Streamed requests to the model whose slots are read, those without an end included.
+        """Streamed requests to the model whose slots are read, those that never ended included.
 
         Of those that do not stream no first token is seen, and of another model no slot.
         """
-        there: tuple[Request, ...] = (*self.evidence.exchanges, *self.evidence.unclosed)
+        there: tuple[Request, ...] = (*self.evidence.exchanges, *never_ended(self.evidence))
         model = self.evidence.target.get("model")
         return tuple(r for r in there if r.stream and model in (None, r.model_asked))
 

@@ -153,8 +153,8 @@ class _Setup:
 
     def _testbed(self) -> Testbed:
         say(
-            "no --host was given: starting the embedded testbed, a real llama.cpp server with a tiny model "
-            "behind a gateway shaped like Lemonade"
+            "no --host of a server was given: starting the embedded testbed, a real llama.cpp server with a "
+            "tiny model behind a gateway shaped like Lemonade"
         )
         folder = self.run.path / "testbed"
         folder.mkdir()

@@ -2,7 +2,7 @@
 
 import re
 
-from soakproof.context import nonces
+from soakproof.context import nonces, respelled
 
 CHARS = 1 << 18  # of one text that are searched
 MOST = 128  # that are kept, or few more
@@ -10,7 +10,9 @@ _ESCAPED = re.compile(r"\\u00([0-7][0-9A-Fa-f])")  # as JSON may write what secr
 
 
 class Stray:
-    """Secrets in headers, comments, events and documents, wherever in them."""
+    """Secrets in headers, comments, events and documents, wherever in them: as they are written, or, of
+    one that stands there in another spelling, its eight letters.
+    """
 
     def __init__(self) -> None:
         self.secrets: set[str] = set()
@@ -22,4 +24,6 @@ class Stray:
                 shown = text[:CHARS]
                 if "\\u00" in shown:
                     shown = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), shown)
-                self.secrets |= nonces(shown)
+                found = nonces(shown)
+                bare = {nonce.replace("-", "") for nonce in found}
+                self.secrets |= found | (respelled(shown) - bare)

@@ -246,7 +246,10 @@ def find(runs: Path, name: str) -> Path:
     if not matches and not (here and name == "latest") and (bare := bare_among(runs, name)):
         refuse_bare(bare)
     if not here:
-        raise UsageError(f"no runs in {runs}", how_to_make_one(Path.cwd(), runs))
+        raise UsageError(
+            f"no runs in {runs.absolute()}",
+            f"name their folder: --runs DIR; or {how_to_make_one(Path.cwd(), runs)}",
+        )
     if name == "latest":
         return here[-1]
     if len(matches) == 1:

@@ -82,6 +82,7 @@ class Arm:
     identity: Mapping[str, Any] = field(default_factory=dict)  # of entered measurements
     asked: int | None = None  # requests; None where that was not told
     failed: int | None = None
+    unknown: int = 0  # requests of whose end nothing is known
     pressures: tuple[float, ...] = ()  # of each run, percent of time in which somebody waited for a processor
     doubts: tuple[str, ...] = ()  # why a run of it is no whole evidence, in words
     is_referred: bool = False  # published changes of other arms are against it

@@ -18,7 +18,7 @@ def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> 
     wanted = tuple(metrics)
     measurements: list[Measurement] = []
     ids, documents, periods, pressures, doubts = [], [], [], [], []
-    asked = failed = 0
+    asked = failed = unknown = 0
     for place, run in enumerate(runs):
         measurements += (_measured(e, place, wanted) for e in run.exchanges if whole(e))
         ids.append(run.id)
@@ -27,7 +27,8 @@ def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> 
         pressures += [found for found in (pressure(run),) if found is not None]
         doubts += [f"{run.id} {told}" for told in _doubts(run)]
         asked += len(run.exchanges) + len(run.unclosed)
-        failed += sum(e.outcome != "ok" for e in run.exchanges) + len(run.unclosed)
+        failed += sum(e.outcome == "fail" for e in run.exchanges)
+        unknown += sum(e.outcome == "unknown" for e in run.exchanges) + len(run.unclosed)
     return Arm(
         name=name,
         measurements=tuple(measurements),
@@ -36,6 +37,7 @@ def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> 
         periods=tuple(periods),
         asked=asked,
         failed=failed,
+        unknown=unknown,
         pressures=tuple(pressures),
         doubts=tuple(doubts),
     )

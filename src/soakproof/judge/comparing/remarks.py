@@ -14,15 +14,20 @@ _TOLD = 5
 
 
 def more_failures(first: Arm, arm: Arm) -> str:
-    """That a larger share of an arm's requests failed: its speeds are those of the answers that did not."""
+    """That a larger share of an arm's requests failed or has no known end: speeds are of the others."""
     if not first.asked or not arm.asked or first.failed is None or arm.failed is None:
         return ""
-    if arm.failed / arm.asked <= first.failed / first.asked:
+    if (arm.failed + arm.unknown) / arm.asked <= (first.failed + first.unknown) / first.asked:
         return ""
     return (
-        f"{plain(arm.name, 60)}: {arm.failed:,} of {counted(arm.asked, 'request')} failed, "
-        f"{first.failed:,} of {first.asked:,} in {plain(first.name, 60)}: speeds are of those that did not"
+        f"{plain(arm.name, 60)}: {arm.failed:,} of {counted(arm.asked, 'request')} failed{_unknown(arm)}, "
+        f"{first.failed:,} of {first.asked:,}{_unknown(first)} in {plain(first.name, 60)}: speeds are of "
+        "those that did not"
     )
+
+
+def _unknown(arm: Arm) -> str:
+    return f" (of {arm.unknown:,} no end is known)" if arm.unknown else ""
 
 
 def busier_host(first: Arm, arm: Arm) -> str:

@@ -56,6 +56,7 @@ def to_document(comparison: Comparison) -> dict[str, Any]:
                 "answers": len(arm.measurements),
                 "asked": arm.asked,
                 "failed": arm.failed,
+                "unknown": arm.unknown,
             }
             for arm in comparison.arms
         ],

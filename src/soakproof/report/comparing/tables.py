@@ -36,13 +36,15 @@ def tables(comparison: Comparison) -> Iterator[tuple[str, Table]]:
 
 
 def _arms(comparison: Comparison) -> Table:
-    columns = (Column("arm"), Column("what"), Column("answers", "number"), Column("failed", "number"))
-    rows = tuple(
-        (arm.name, _what(arm), f"{len(arm.measurements):,}", _count(arm.failed)) for arm in comparison.arms
-    )
-    if all(arm.failed is None for arm in comparison.arms):
-        return Table(columns[:-1], tuple(row[:-1] for row in rows))
-    return Table(columns, rows)
+    columns = [Column("arm"), Column("what"), Column("answers", "number")]
+    cells = [[arm.name, _what(arm), f"{len(arm.measurements):,}"] for arm in comparison.arms]
+    if any(arm.failed is not None for arm in comparison.arms):
+        columns.append(Column("failed", "number"))
+        cells = [[*row, _count(arm.failed)] for row, arm in zip(cells, comparison.arms, strict=True)]
+    if any(arm.unknown for arm in comparison.arms):
+        columns.append(Column("end unknown", "number"))
+        cells = [[*row, f"{arm.unknown:,}"] for row, arm in zip(cells, comparison.arms, strict=True)]
+    return Table(tuple(columns), tuple(map(tuple, cells)))
 
 
 def _count(n: int | None) -> str:

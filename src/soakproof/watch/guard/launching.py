@@ -232,7 +232,8 @@ class _Launch:
             child = Child(order.command, alone=self.alone)
             launched()
             record.event("child_started", pid=child.pid, start_ticks=child.process.start_ticks)
-            self.say(f"pid {child.pid} is guarded: {order.limits.in_words()}; record {record.path}")
+            told = order.limits.in_words(lookout.unknown())
+            self.say(f"pid {child.pid} is guarded: {told}; record {record.path}")
             guarded = Guarded(child, lookout, record, self.say, order.grace_s, before, order.comes_back_s)
             try:
                 why, reason, code = await guarded.until_end(kernel, signals)

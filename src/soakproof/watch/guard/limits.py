@@ -1,6 +1,6 @@
 """What a guard holds a host to, and what one look at the host has found. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -124,11 +124,14 @@ class Limits:
         if self.restart:
             yield Limit("restart", "restarts", 0, required="restart" in self.required)
 
-    def in_words(self) -> str:
-        """What is guarded, in a line; that memory is not, where no limit of it is set."""
-        told = [limit.in_words for limit in self.each()]
-        if not any(limit.bound for limit in self.each()):
-            told.append("no limit of memory is set")
+    def in_words(self, unknown: Collection[str] = ()) -> str:
+        """What is guarded, in a line, without those limits that cannot be measured; that memory is not, where
+        no limit of it is left.
+        """
+        kept = [limit for limit in self.each() if limit.name not in unknown]
+        told = [limit.in_words for limit in kept]
+        if not any(limit.bound for limit in kept):
+            told.append("no limit of memory is set" if len(kept) == len(list(self.each())) else "no memory")
         return ", ".join(told)
 
     def described(self) -> dict[str, Any]:
