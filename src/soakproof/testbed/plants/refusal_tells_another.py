@@ -7,8 +7,8 @@ from soakproof.testbed.plant import Call, Fires
 
 
 class RefusalTellsAnother(EventPlant):
-    """An error that comes as an event ends with the last words of the prompt before it, in lower case. There is
-    no answer in which anybody would look.
+    """An error that comes as an event ends with the last words of the prompt before it, in lower case. There
+    is no answer in which anybody would look.
     """
 
     modelled_on = "https://github.com/lemonade-sdk/lemonade/issues/3228"
