@@ -21,7 +21,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Testbed]:
 @pytest.mark.parametrize("name", planting.names())
 def test_a_plant_is_seen_by_what_it_names_and_by_nothing_else(name: str, pair: Testbed, tmp_path: Path):
     kind, proof = planting.find(name), prove(tmp_path, pair, name)
-    told = f"{proof.outcome}: {proof.fired()} {proof.starved()}\n{proof.said[-3000:]}"
+    told = f"{proof.outcome}: {proof.fired()} {proof.starved()} {proof.pressed:.0f} %\n{proof.said[-3000:]}"
     for fires in kind.fires:
         finding = proof.findings.get(fires.detector)
         assert finding is not None, f"no finding {fires.detector}; {told}"
