@@ -14,12 +14,14 @@ from soakproof.records import Check, CheckOutcome, Exchange
 
 NONCE_LETTERS = "BCDFGHJKMNPQRSTVWXZ479"  # no vowels: a nonce is never a word
 _OUTCOMES: Mapping[bool | None, CheckOutcome] = {True: "pass", False: "fail", None: "unknown"}
-_NONCE = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
-
+# A class of characters first and what stands before it second: that is several times as fast.
+_OF_NONCE, _ALONE, _END = "[A-HJ-NP-Z2-9]", "(?<![A-Z0-9].)", "(?![A-Z0-9])"
+_NONCE = re.compile(f"{_OF_NONCE}{_ALONE}(?:{_OF_NONCE}{{7}}|{_OF_NONCE}{{3}}-{_OF_NONCE}{{4}}){_END}")
 # Alone, in any case, with one mark between its letters at most. A word has vowels.
-_RESPELLED = re.compile(f"(?<![A-Z0-9])[{NONCE_LETTERS}](?:[^A-Z0-9]?[{NONCE_LETTERS}]){{7}}(?![A-Z0-9])")
+_RESPELLED = re.compile(f"[{NONCE_LETTERS}]{_ALONE}(?:[^A-Z0-9]?[{NONCE_LETTERS}]){{7}}{_END}")
 _APART = re.compile(r"[^A-Z0-9]+")
-_BARE = re.compile(f"(?=([{NONCE_LETTERS}]{{8}}))")  # each place where eight may begin
+_ROW = re.compile(f"[{NONCE_LETTERS}]{{8,}}".encode())  # in which eight may begin at several places
+_MARKS = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 
 
 def all_said(exchange: Exchange) -> str:
@@ -42,7 +44,9 @@ def disguised(text: str) -> frozenset[str]:
     """What has the letters of a nonce, eight in a row, whatever stands between them and however they are
     written: a leak may have lost its hyphen, its capitals, or the space before it.
     """
-    return frozenset(_BARE.findall(_APART.sub("", text.upper())))
+    bare = text.upper().encode("ascii", "ignore").translate(None, _MARKS)
+    rows = [row.decode() for row in _ROW.findall(bare)] if len(bare) >= 8 else []
+    return frozenset(row[at : at + 8] for row in rows for at in range(len(row) - 7))
 
 
 class Secrets:

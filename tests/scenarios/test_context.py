@@ -6,10 +6,20 @@ import re
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 from playing import AROUND, make, play
 
-from soakproof.context import IterationContext, Secrets, Traffic, nonces
+from soakproof.context import (
+    NONCE_LETTERS,
+    IterationContext,
+    Secrets,
+    Traffic,
+    disguised,
+    nonces,
+    respelled,
+)
 from soakproof.prompts import register
 from soakproof.records import Failure
 from soakproof.scenario import After, Ask, Scenario
@@ -22,6 +32,26 @@ def context(number: int = 0, seed: int = 1, secrets: Secrets | None = None) -> I
 def test_nonces_are_told_from_other_words() -> None:
     text = "Code ABCD-2345 and WXYZ6789-01, not abcd-2345, ABCDEFGHJ, ABCD-23456, 0123-4567 or A-B."
     assert nonces(text) == {"ABCD-2345", "WXYZ6789"}
+
+
+@given(st.text("BCDFG479AEI01-. \n", max_size=60))
+def test_nonces_stand_alone(text: str) -> None:
+    plain = re.compile(r"(?<![A-Z0-9])(?:[A-HJ-NP-Z2-9]{8}|[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4})(?![A-Z0-9])")
+    assert nonces(text) == frozenset(plain.findall(text))
+
+
+@given(st.text("BCDfgh479aeI01-. é\n", max_size=80))
+def test_disguised_are_any_eight_letters_in_a_row_whatever_stands_between(text: str) -> None:
+    bare = "".join(c for c in text.upper() if c.isascii() and c.isalnum())
+    eights = (bare[at : at + 8] for at in range(len(bare) - 7))
+    assert disguised(text) == {eight for eight in eights if set(eight) <= set(NONCE_LETTERS)}
+
+
+@given(st.lists(st.sampled_from(["", "-", ".", " "]), min_size=7, max_size=7), st.booleans())
+def test_a_nonce_is_known_in_other_spellings(marks: list[str], small: bool) -> None:
+    told = "".join(letter + mark for letter, mark in zip("7QGBJ9HX", [*marks, ""], strict=True))
+    told = told.lower() if small else told
+    assert respelled(f"b1 {told}, a") == {"7QGBJ9HX"}
 
 
 def test_every_secret_is_known_in_any_text_and_drawn_again_by_the_same_seed() -> None:

@@ -6,12 +6,16 @@ the server's times are not true.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from soakproof.clock import NS
 from soakproof.judge.claims import spread_ms, timing, whole
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.lag import Lags
+from soakproof.judge.statistics import Floats
 from soakproof.metrics import MIN_GENERATED
 from soakproof.records import Exchange
 
@@ -86,36 +90,29 @@ def _ended_late(timed: Sequence[Exchange], exchanges: Sequence[Exchange], lags: 
 def _slower(timed: Sequence[Exchange], lags: Lags) -> Details:
     """Answers out of rows in which most came far more slowly than they were made."""
     long = [e for e in timed if (timing(e, "predicted_n") or 0) >= MIN_GENERATED]
-    paces = [_Pace(e, timing(e, "predicted_ms") or 0, _came_ms(e, lags)) for e in long]
-    found: Details = {}
+    made = np.array([timing(e, "predicted_ms") or 0.0 for e in long])
+    came = np.array([_came_ms(e, lags) for e in long])
+    is_slow = came > SLOWER * made
+    in_row = np.zeros(len(long), bool)
     for size in (LONG_ROW, SHORT_ROW):
-        for start in range(max(1, len(paces) - size + 1)):
-            row = paces[start : start + size]
-            if len(row) >= SHORT_ROW and _is_slow(row):
-                found |= {pace.exchange.id: pace.told for pace in row if pace.is_slow}
-    return found
+        in_row |= _of_slow_rows(made, came, is_slow, min(size, len(long)))
+    return {
+        long[n].id: f"made in {made[n]:.0f} ms, came over {came[n]:.0f} ms"
+        for n in np.flatnonzero(in_row & is_slow)
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class _Pace:
-    exchange: Exchange
-    made_ms: float
-    came_ms: float
-
-    @property
-    def is_slow(self) -> bool:
-        return self.came_ms > SLOWER * self.made_ms
-
-    @property
-    def told(self) -> str:
-        return f"made in {self.made_ms:.0f} ms, came over {self.came_ms:.0f} ms"
-
-
-def _is_slow(row: Sequence[_Pace]) -> bool:
-    made, came = sum(p.made_ms for p in row), sum(p.came_ms for p in row)
-    slow = sum(p.is_slow for p in row)
-    enough = slow > len(row) / 2 if len(row) > SHORT_ROW else slow == len(row)
-    return enough and came > SLOWER * made and came - made >= EXCESS_MS
+def _of_slow_rows(made: Floats, came: Floats, is_slow: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    """Which answers stand in any slow row of ``size``, one after the other."""
+    in_row = np.zeros(len(made), bool)
+    if size < SHORT_ROW:
+        return in_row
+    all_made, all_came, slow = (sliding_window_view(each, size).sum(axis=1) for each in (made, came, is_slow))
+    enough = slow > size / 2 if size > SHORT_ROW else slow == size
+    rows = np.flatnonzero(enough & (all_came > SLOWER * all_made) & (all_came - all_made >= EXCESS_MS))
+    for start in rows:
+        in_row[start : start + size] = True
+    return in_row
 
 
 def _stalled_alone(untimed: Sequence[Exchange], streamed: Sequence[Exchange]) -> Details:
