@@ -19,7 +19,7 @@ from soakproof.judge import (
     listed,
     plain,
 )
-from soakproof.judge.claims import about, oddities
+from soakproof.judge.claims import about, oddities, suspects
 from soakproof.judge.habits import (
     CONCERNED,
     alternating_builds,
@@ -32,6 +32,7 @@ from soakproof.judge.habits import (
 from soakproof.judge.lateness import late_answers
 from soakproof.judge.lostevents import doubled_events, lost_events, overcounted
 from soakproof.judge.promptcounts import cut_prompts
+from soakproof.reading.oddities import split
 from soakproof.records import Exchange
 
 OUTCOMES: Mapping[str, Outcome] = {
@@ -54,7 +55,7 @@ class Protocol(Adjudicator):
     allowed: tuple[str, ...] = ()
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
-        answered = [e for e in evidence.exchanges if e.status is not None or e.outcome == "ok"]
+        answered = list(filter(_is_answered, evidence.exchanges))
         seen = _seen(evidence, answered)
         for name in sorted(seen, key=lambda n: (ORDER.index(about(n).weight), n)):
             yield self._finding(name, seen[name], answered)
@@ -111,10 +112,18 @@ def _sorts(seen: Mapping[str, Mapping[str, str]]) -> str:
     return f"{sorts}, in {counted(concerned, 'exchange')} ({listed(sorted(seen), SHOWN)})"
 
 
+def _is_answered(exchange: Exchange) -> bool:
+    return exchange.status is not None or exchange.outcome == "ok"
+
+
 def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[str, str]]:
     """Oddity to the exchanges that have it, by id, each with its detail."""
     seen: dict[str, dict[str, str]] = {}
+    table = evidence.exchange_table
     for exchange in answered:
+        for name, detail in map(split, exchange.notes):
+            seen.setdefault(name, {}).setdefault(exchange.id, detail)
+    for exchange in filter(_is_answered, table.where(suspects(table)).records):
         for name, detail in oddities(exchange).items():
             seen.setdefault(name, {})[exchange.id] = detail
     denied = denied_hits(answered)

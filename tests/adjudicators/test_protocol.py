@@ -12,7 +12,8 @@ from responses import DONE, EVENT_STREAM, JSON, STOP, answer, chunk, events, rea
 
 from soakproof.clock import NS
 from soakproof.judge import Outcome
-from soakproof.judge.claims import about, oddities
+from soakproof.judge.claims import about, oddities, suspects
+from soakproof.judge.table import Table
 from soakproof.reading.oddities import ODDITIES, split
 from soakproof.records import Exchange, Failure
 from soakproof.testing.evidence import adjudicate, evidence, exchange
@@ -343,3 +344,35 @@ def test_whatever_a_server_sends_as_numbers_never_raises(told: dict[str, Any], t
     for name in oddities(answered(0, usage=told, timings=timed)):
         assert name in ODDITIES
     judged(answered(0, usage=told, timings=timed), answered(1))
+
+
+FEW = st.none() | st.sampled_from([-1, 0, 1, 7, 8, 9, 60, 64, 65, 100, 2000, 1e16, "8", True]) | st.floats()
+TIMED = [f"{part}_{of}" for part in ("prompt", "predicted") for of in ("n", "ms", "per_second")]
+COUNTED = ["prompt_tokens", "completion_tokens", "total_tokens"]
+
+
+@given(
+    timings=st.none() | st.dictionaries(st.sampled_from(TIMED), FEW),
+    usage=st.none() | st.dictionaries(st.sampled_from(COUNTED), FEW),
+    counts=st.fixed_dictionaries(
+        {
+            **dict.fromkeys(
+                ("prompt_tokens", "completion_tokens", "cached_tokens"), st.none() | st.integers(0, 90)
+            ),
+            **dict.fromkeys(("token_events", "leftover_bytes"), st.integers(0, 90)),
+            "last_token_ns": st.none() | st.integers(0, 20 * NS),
+            "done_marker": st.booleans(),
+            "stream": st.booleans(),
+            "finish_reason": st.sampled_from([None, "stop"]),
+            "failure": st.sampled_from([None, None, Failure.PROTOCOL]),
+            "text": st.sampled_from(["", "Hi", "Hi <|im_end|>"]),
+        }
+    ),
+)
+def test_what_has_an_oddity_is_suspected(timings: Any, usage: Any, counts: dict[str, Any]) -> None:
+    one = answered(0, timings=timings, usage=usage, **counts)
+    assert suspects(Table(Exchange, (one,)))[0] or not set(oddities(one)) - {"created_changed"}
+
+
+def test_what_is_sound_is_not_suspected() -> None:
+    assert not suspects(Table(Exchange, (answered(0),))).any()

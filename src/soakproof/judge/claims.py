@@ -8,8 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from soakproof.amounts import MOST, amount, number
+import numpy as np
+from numpy.typing import NDArray
+
+from soakproof.amounts import MOST, amount
 from soakproof.clock import NS
+from soakproof.judge.table import Table
 from soakproof.metrics import MIN_GENERATED, MIN_PROMPT
 from soakproof.reading.oddities import ODDITIES, UNKNOWN, Oddity, split
 from soakproof.records import Exchange, Failure
@@ -27,6 +31,7 @@ _TEMPLATE = re.compile(
     r"|end_header_id|start|end|message|channel|return|call|user|assistant|system)\|>|<(?:start|end)_of_turn>"
 )
 _TIMES = ("prompt_n", "prompt_ms", "predicted_n", "predicted_ms")
+_PARTS = (("predicted", MIN_GENERATED, FASTEST_GENERATED), ("prompt", MIN_PROMPT, FASTEST_PROMPT))
 
 Found = Iterator[tuple[str, str]]
 
@@ -42,6 +47,49 @@ def oddities(exchange: Exchange) -> dict[str, str]:
     for name, detail in (*_ending(exchange), *(_numbers(exchange) if whole(exchange) else ())):
         found.setdefault(name, detail)
     return found
+
+
+def suspects(table: Table[Exchange]) -> NDArray[np.bool_]:
+    """Which exchanges have any oddity that their reading has not noted, and few others: `oddities` says.
+    All at once, since most of a day of them have none.
+    """
+    marked = np.array(["<" in e.text for e in table.records], bool)
+    unended = np.array([e.failure is Failure.PROTOCOL for e in table.records], bool)
+    cut = (table["leftover_bytes"] > 0) & ~table["done_marker"]
+    numbers = _odd_usage(table) | _odd_timings(table) | _odd_clock(table)
+    return np.asarray(marked | unended | cut | (table.whole & numbers), bool)
+
+
+def _odd_usage(table: Table[Exchange]) -> NDArray[np.bool_]:
+    prompt, completion, total = map(table.usage, ("prompt_tokens", "completion_tokens", "total_tokens"))
+    sums = np.isfinite(prompt + completion + total) & (total != prompt + completion)
+    predicted = table.timing("predicted_n")
+    counts = np.isfinite(completion + predicted) & (completion != predicted)
+    cached = table["cached_tokens"] > table["prompt_tokens"]
+    fewer = table["token_events"] > 1.05 * table["completion_tokens"] + EVENTS_SLACK
+    return np.asarray(sums | counts | cached | fewer, bool)
+
+
+def _odd_timings(table: Table[Exchange]) -> NDArray[np.bool_]:
+    told = np.array([bool(e.timings) for e in table.records], bool)
+    odd = told & np.isnan(sum(map(table.timing, _TIMES), np.zeros(len(table))))
+    for part, least, fastest in _PARTS:
+        tokens, took = table.timing(f"{part}_n"), table.timing(f"{part}_ms")
+        rate = table.timing(f"{part}_per_second")
+        with np.errstate(all="ignore"):
+            made = tokens * 1000 / took
+            differ = (rate < made / RATES_DIFFER) | (rate > made * RATES_DIFFER)
+        odd |= (tokens >= least) & ((tokens * 1000 > fastest * took) | ((took >= LEAST_TIMED_MS) & differ))
+    return odd
+
+
+def _odd_clock(table: Table[Exchange]) -> NDArray[np.bool_]:
+    predicted, prompt = table.timing("predicted_ms"), np.nan_to_num(table.timing("prompt_ms"))
+    elapsed = (table["done_ns"] - table["sent_ns"]) / NS * 1000
+    spread = (table["last_token_ns"] - table["first_token_ns"]) / NS * 1000
+    over = predicted + prompt > 1.1 * elapsed + SLACK_MS
+    under = table["stream"] & (spread > np.maximum(3 * predicted, LEAST_SPREAD_MS))
+    return np.asarray((table.timing("predicted_n") >= MIN_GENERATED) & (over | under), bool)
 
 
 def whole(exchange: Exchange) -> bool:
@@ -102,14 +150,11 @@ def _timings(timings: Mapping[str, Any]) -> Found:
         yield "timings_absurd", ", ".join(f"{name} {_below(timings[name])}" for name in negative)
     elif broken:
         yield "timings_null", ", ".join(broken)
-    for part, least, fastest in (
-        ("predicted", MIN_GENERATED, FASTEST_GENERATED),
-        ("prompt", MIN_PROMPT, FASTEST_PROMPT),
-    ):
+    for part, least, fastest in _PARTS:
         tokens, took = amount(timings.get(f"{part}_n")), amount(timings.get(f"{part}_ms"))
         if tokens is not None and took is not None and tokens >= least and tokens * 1000 > fastest * took:
             yield "timings_absurd", f"{part}: {tokens:g} tokens in {took:g} ms"
-        rate = number(timings.get(f"{part}_per_second"))
+        rate = amount(timings.get(f"{part}_per_second"))
         if tokens is None or took is None or rate is None or tokens < least or took < LEAST_TIMED_MS:
             continue
         made = tokens * 1000 / took

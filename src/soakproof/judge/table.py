@@ -5,6 +5,7 @@ slow = exchanges.where(exchanges.metric("first_token_time") > 5)
 slow["id"], slow.seconds("sent_ns")
 """
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Any, Generic, TypeVar, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from soakproof.amounts import MOST, amount
 from soakproof.clock import NS
 from soakproof.errors import did_you_mean
 from soakproof.metrics import METRICS
@@ -70,6 +72,29 @@ class Table(Generic[R]):
         of: Callable[[Any], float | None] = METRICS[name].of
         return np.array([np.nan if (v := of(r)) is None else v for r in self.records], np.float64)
 
+    @cached_property
+    def whole(self) -> NDArray[np.bool_]:
+        """Which exchanges are answers, to their own end: neither cancelled nor refused as planned."""
+        failed = np.array([failure is not None for failure in self["failure"].tolist()], bool)
+        return np.asarray((self["outcome"] == "ok") & ~failed & np.isnan(self["cancelled_ns"]), bool)
+
+    def timing(self, name: str) -> Floats:
+        """A number of the server's own timings of each exchange, such as "predicted_ms"; NaN for whatever
+        else stands there, and for one below 0.
+        """
+        return self._told("timings", name)
+
+    def usage(self, name: str) -> Floats:
+        """The same of usage, such as "total_tokens"."""
+        return self._told("usage", name)
+
+    def _told(self, field: str, name: str) -> Floats:
+        key = f"{field}.{name}"
+        if key not in self._columns:
+            told = self[field].tolist()
+            self._columns[key] = amounts([of.get(name) if of else None for of in told])
+        return self._columns[key]
+
     def where(self, mask: NDArray[np.bool_]) -> "Table[R]":
         """Those of the mask."""
         return Table(self.kind, tuple(self.records[place] for place in np.flatnonzero(mask)))
@@ -102,6 +127,16 @@ class Table(Generic[R]):
         column = np.empty(len(values), object)
         column[:] = values
         return column
+
+
+def amounts(values: Sequence[Any]) -> Floats:
+    """`soakproof.amounts.amount` of each; NaN where there is none."""
+    if set(map(type, values)) <= {float, int, NoneType}:
+        with contextlib.suppress(OverflowError):
+            found = np.array(values, np.float64)
+            found[~((found >= 0) & (found <= MOST))] = np.nan
+            return found
+    return np.array([np.nan if (n := amount(value)) is None else n for value in values], np.float64)
 
 
 def _kinds(record: type) -> dict[str, set[Any]]:
