@@ -1,6 +1,6 @@
 """Leaks between requests, looked for over the whole run and all its nodes, in text and in reasoning."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from soakproof.judge import (
@@ -59,23 +59,25 @@ class Isolation(Adjudicator):
         yield self._overlap(evidence)
 
     def _foreign(self, evidence: Evidence) -> Finding:
-        owners = _owners(evidence)
+        requests: list[Exchange | Opened] = [*evidence.exchanges, *evidence.unclosed]
+        secrets = {nonce for request in requests for nonce in request.secrets}
         answered = [e for e in evidence.exchanges if all_said(e) or e.stray_secrets]
         dropped = [e for e in evidence.exchanges if e.token_events and not all_said(e)]
-        bare = {nonce.replace("-", ""): nonce for nonce in owners}
-        leaks = [leak for e in answered for leak in _leaks(e, owners, bare)]
+        bare = {nonce.replace("-", ""): nonce for nonce in secrets}
+        foreign = [(e, found) for e in answered if (found := _foreign(e, secrets, bare))]
+        leaks = _leaks(foreign, requests)
         ages = [leak.age for leak in leaks if leak.age is not None]
         if leaks:
             outcome, answer = Outcome.FAIL, _story(leaks)
-        elif not owners or not answered:
+        elif not secrets or not answered:
             outcome = Outcome.INCONCLUSIVE
-            answer = f"Nothing to look for: {counted(len(owners), 'secret')}, {len(answered)} answers."
+            answer = f"Nothing to look for: {counted(len(secrets), 'secret')}, {len(answered)} answers."
         elif dropped:
             outcome = Outcome.INCONCLUSIVE
             answer = f"Not searched: the texts of {counted(len(dropped), 'answer')} were not kept."
         else:
             outcome = Outcome.PASS
-            answer = f"None of {len(owners)} secrets stood in another's answer, of {len(answered)} searched."
+            answer = f"None of {len(secrets)} secrets stood in another's answer, of {len(answered)} searched."
         return finding(
             self,
             "foreign",
@@ -83,7 +85,7 @@ class Isolation(Adjudicator):
             answer,
             figures=(
                 Figure(name="leaks", value=len(leaks), n=len(answered)),
-                Figure(name="secrets", value=len(owners)),
+                Figure(name="secrets", value=len(secrets)),
                 Figure(name="answers not kept", value=len(dropped), n=len(evidence.exchanges)),
                 Figure(name="greatest age of a leak", value=max(ages, default=None), unit="s", n=len(ages)),
             ),
@@ -150,26 +152,30 @@ class Isolation(Adjudicator):
         )
 
 
-def _owners(evidence: Evidence) -> Mapping[str, Sequence[Exchange | Opened]]:
-    """Each secret's requests, in the order of their sending; a request that never closed counts too."""
-    found: dict[str, list[Exchange | Opened]] = {}
-    requests: list[Exchange | Opened] = [*evidence.exchanges, *evidence.unclosed]
-    for request in sorted(requests, key=lambda r: r.sent_ns):
-        for nonce in request.secrets:
-            found.setdefault(nonce, []).append(request)
-    return found
-
-
-def _leaks(
-    reader: Exchange, owners: Mapping[str, Sequence[Exchange | Opened]], bare: Mapping[str, str]
-) -> Iterable[Leak]:
-    told = nonces(all_said(reader)).union(reader.stray_secrets)
-    respelled = disguised(all_said(reader)).union(reader.stray_secrets)
+def _foreign(reader: Exchange, secrets: Set[str], bare: Mapping[str, str]) -> Set[str]:
+    """Secrets of other requests in all that an exchange was sent; ``bare`` has each by its letters alone."""
+    said = all_said(reader)
+    told = nonces(said).union(reader.stray_secrets)
+    respelled = disguised(said).union(reader.stray_secrets)
     told |= {bare[found] for found in respelled if found in bare}
-    foreign = {n for n in told if n in owners} - set(reader.secrets)
-    for nonce in sorted(foreign):
-        before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]
-        yield Leak(nonce, reader, before[-1] if before else owners[nonce][0])
+    return (told & secrets).difference(reader.secrets)
+
+
+def _leaks(foreign: Sequence[tuple[Exchange, Set[str]]], requests: Iterable[Exchange | Opened]) -> list[Leak]:
+    """Each secret with the last request that had it before the reader's end; else with the first that had it.
+    A request that never closed counts too.
+    """
+    sought = frozenset[str]().union(*(told for _, told in foreign))
+    owners: dict[str, list[Exchange | Opened]] = {nonce: [] for nonce in sought}
+    for request in sorted(requests, key=lambda r: r.sent_ns) if sought else ():
+        for nonce in sought.intersection(request.secrets):
+            owners[nonce].append(request)
+    found = []
+    for reader, told in foreign:
+        for nonce in sorted(told):
+            before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]
+            found.append(Leak(nonce, reader, before[-1] if before else owners[nonce][0]))
+    return found
 
 
 def _story(leaks: Sequence[Leak]) -> str:
