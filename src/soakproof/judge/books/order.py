@@ -1,9 +1,9 @@
 """Times: within the run, forward within a record, and forward from line to line of a file. No I/O."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +16,17 @@ from soakproof.samples import Readings
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
 
-# When a line was written, by which the lines of one kind and node follow each other.
-_WRITTEN: Mapping[type, Callable[[Any], int]] = {
-    Opened: lambda r: r.sent_ns,
-    Check: lambda r: r.t_ns,
-    Iteration: lambda r: r.ended_ns,
-    KernelEvent: lambda r: r.t_ns,
-    Event: lambda r: r.t_ns,
+# The times of each kind of record, in the order in which they must be.
+_TIMES: Mapping[type, tuple[str, ...]] = {
+    Opened: ("due_ns", "sent_ns"),
+    Exchange: (
+        *("due_ns", "sent_ns", "headers_ns", "first_byte_ns", "first_token_ns", "first_content_ns"),
+        *("first_visible_ns", "last_token_ns", "done_ns"),
+    ),
+    Iteration: ("started_ns", "ended_ns"),
+    **dict.fromkeys((Check, KernelEvent, Event), ("t_ns",)),
 }
-_STEPS = (  # of an exchange, in the order in which they happen
-    "due_ns",
-    "sent_ns",
-    "headers_ns",
-    "first_byte_ns",
-    "first_token_ns",
-    "first_content_ns",
-    "first_visible_ns",
-    "last_token_ns",
-    "done_ns",
-)
+_UNORDERED = (Exchange,)  # which ends of theirs come first is a matter of the server; others are in turn
 _EARLY_NS = 50_000_000  # a timer may wake that much before it is due
 
 
@@ -50,30 +42,43 @@ def order(evidence: "Evidence") -> Iterator[Disagreement]:
 
 
 def _of_records(evidence: "Evidence") -> Iterator[tuple[str, list[str]]]:
-    last: dict[tuple[str, type], int] = {}
-    spans = {node: limits(evidence, node) for node in {r.node for r in evidence.records}}
-    found: dict[str, list[str]] = defaultdict(list)
+    groups: dict[tuple[str, type], list[int]] = defaultdict(list)
+    for place, record in enumerate(evidence.records):
+        groups[record.node, type(record)].append(place)
+    found: dict[str, list[int]] = defaultdict(list)
+    for (node, kind), places in groups.items():
+        if kind is not Sample:
+            for what, those in _of_kind(evidence, node, kind, [evidence.records[n] for n in places]):
+                found[what] += np.array(places)[those].tolist()
+    found["told twice"] += _again(evidence.records)
+    for what, wrong in found.items():
+        yield what, [_place(evidence.records[n]) for n in sorted(wrong)]
+
+
+def _of_kind(
+    evidence: "Evidence", node: str, kind: type, records: list[Record]
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """What is wrong with times of one kind of one node's records, and of which; all of them at once."""
+    first, until = limits(evidence, node)
+    times = np.array(list(map(attrgetter(*_TIMES[kind]), records)), np.float64).reshape(len(records), -1)
+    outside = np.asarray(times[:, 0] < (0 if kind is Event else first))
+    if until is not None:
+        outside |= times[:, -1] > until
+    yield "outside of the run", outside
+    latest = np.fmax.accumulate(times, axis=1)  # passes over what is not known
+    yield "with times that run backward", np.any(times[:, 1:] < latest[:, :-1], axis=1)
+    if kind not in _UNORDERED:
+        yield "behind a later one", np.diff(times[:, -1], prepend=times[0, -1]) < 0
+
+
+def _again(records: Sequence[Record]) -> Iterator[int]:
+    """Places of records that had been told before."""
     seen: set[object] = set()
-    for record in evidence.records:
-        if isinstance(record, Sample):
-            continue
-        kind, times = type(record), _times(record)
-        first, until = spans[record.node]
-        if times[0] < (0 if kind is Event else first) or (until is not None and times[-1] > until):
-            found["outside of the run"].append(_place(record))
-        if any(after < before for before, after in pairwise(times)):
-            found["with times that run backward"].append(_place(record))
-        written = _WRITTEN.get(kind)
-        if written is not None:
-            at = written(record)
-            if at < last.get((record.node, kind), at):
-                found["behind a later one"].append(_place(record))
-            last[record.node, kind] = at
+    for place, record in enumerate(records):
         if (identity := _identity(record)) is not None:
             if identity in seen:
-                found["told twice"].append(_place(record))
+                yield place
             seen.add(identity)
-    yield from found.items()
 
 
 def _of_readings(evidence: "Evidence") -> Iterator[tuple[str, list[str]]]:
@@ -108,19 +113,6 @@ def _places(part: Readings, those: NDArray[np.bool_]) -> list[str]:
 
 def _called(source: str, node: str) -> str:
     return f"{TAGS[Sample]} {source} of {node}"
-
-
-def _times(record: Record) -> list[int]:
-    """A record's times, in the order in which they must be."""
-    match record:
-        case Exchange():
-            return [t for name in _STEPS if (t := getattr(record, name)) is not None]
-        case Opened():
-            return [record.due_ns, record.sent_ns]
-        case Iteration():
-            return [record.started_ns, record.ended_ns]
-        case _:
-            return [record.t_ns]
 
 
 def _identity(record: Record) -> object | None:
