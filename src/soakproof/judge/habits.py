@@ -87,13 +87,12 @@ def denied_alone(evidence: Evidence, denied: Sequence[Exchange]) -> list[Exchang
     if not denied:
         return []
     all_of = spans(evidence)
-    begin, end = (np.array([getattr(s, name) for s in all_of]) for name in ("start_ns", "end_ns"))
     found = []
     for hit in denied[:LOOKED_AT]:
         until = hit.done_ns if hit.first_token_ns is None else hit.first_token_ns
-        there = np.flatnonzero((begin < until) & (end > hit.sent_ns))
-        others = (all_of[place] for place in there if all_of[place].request.id != hit.id)
-        beside_ms = sum(s.blocks_ns(hit.sent_ns, until) for s in others) / NS * 1000
+        there = np.flatnonzero((all_of.start_ns < until) & (all_of.end_ns > hit.sent_ns))
+        others = np.array([n for n in there if all_of.requests[n].id != hit.id], np.int64)
+        beside_ms = all_of.blocks_ns(others, hit.sent_ns, until).sum() / NS * 1000
         if beside_ms <= BESIDE * (timing(hit, "prompt_ms") or 0):
             found.append(hit)
     return found

@@ -2,57 +2,95 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from soakproof.clock import NS
-from soakproof.judge.claims import timing
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.slotwork import phase_at_end
+from soakproof.judge.statistics import Floats
 from soakproof.records import Exchange, Opened
 
+Ints = NDArray[np.int64]
 NOTICE_S = 2.0  # in which a server notices that its client left
+_LONGEST_S = 1e9  # longer than any run: what is longer, or not known, bounds nothing
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From a request's sending to the last moment at which the server may have worked for it."""
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """A run's requests in order of sending, each from its sending to the last moment at which the server may
+    have worked for it; of what never ended, as far as anything was recorded. Times in nanoseconds.
+    """
 
-    request: Exchange | Opened
-    start_ns: int
-    end_ns: int
+    requests: tuple[Exchange | Opened, ...]
+    start_ns: Ints
+    end_ns: Ints
+    prompt_ms: Floats  # that the server says its prompt took; NaN where it does not
 
-    def blocks_ns(self, from_ns: int, until_ns: int) -> int:
-        """How long its prompt work can have kept another one from beginning, within a time.
+    def __len__(self) -> int:
+        return len(self.requests)
 
-        As long as it had no token itself, and no longer than the server says that its prompt took.
+    @cached_property
+    def first_ns(self) -> Ints:
+        """The first token; the end where there was none."""
+        firsts = (getattr(request, "first_token_ns", None) for request in self.requests)
+        return np.array([e if f is None else f for f, e in zip(firsts, self.end_ns, strict=True)], np.int64)
+
+    @cached_property
+    def model(self) -> Ints:
+        """A number for each model that was asked for."""
+        numbers: dict[str, int] = {}
+        models = [numbers.setdefault(request.model_asked, len(numbers)) for request in self.requests]
+        return np.array(models, np.int64)
+
+    def blocks_ns(self, those: Ints, from_ns: Ints | int, until_ns: Ints | int) -> Ints:
+        """How long the prompt work of ``those`` (places) can have kept another one from beginning, within a
+        time of its own each: as long as they had no token, and no longer than the server says it took.
         """
-        first = getattr(self.request, "first_token_ns", None)
-        shared = min(until_ns, first or self.end_ns) - max(from_ns, self.start_ns)
-        told = timing(self.request, "prompt_ms") if isinstance(self.request, Exchange) else None
-        return max(0, shared if told is None else min(shared, round(told * NS / 1000)))
+        shared = np.minimum(until_ns, self.first_ns[those]) - np.maximum(from_ns, self.start_ns[those])
+        return np.asarray(np.clip(np.minimum(shared, self._prompt_ns[those]), 0, None), np.int64)
+
+    @cached_property
+    def _prompt_ns(self) -> Ints:
+        told = np.where(np.isnan(self.prompt_ms), np.inf, np.rint(self.prompt_ms * (NS / 1000)))
+        return np.minimum(told, _LONGEST_S * NS).astype(np.int64)
 
 
-def spans(evidence: Evidence) -> list[Span]:
-    """Of every request, in order of sending. Of what never ended, as far as anything was recorded."""
-    exchanges = evidence.exchanges
-    prompt = max((timing(e, "prompt_ms") or 0 for e in exchanges), default=0) / 1000
-    answer = max(((e.done_ns - e.sent_ns) / NS for e in exchanges), default=0)
-    found = [Span(e, e.sent_ns, e.done_ns + round(_outlives(e, prompt, answer) * NS)) for e in exchanges]
-    last = max((s.end_ns for s in found), default=0)
-    found += [Span(o, o.sent_ns, max(last, o.sent_ns)) for o in evidence.unclosed]
-    return sorted(found, key=lambda s: s.start_ns)
+def spans(evidence: Evidence) -> Spans:
+    """Of every request of a run."""
+    table, unclosed = evidence.exchange_table, evidence.unclosed
+    ended = table["done_ns"] + _outlives_ns(evidence)
+    last = int(ended.max()) if len(ended) else 0
+    opened = np.array([o.sent_ns for o in unclosed], np.int64)
+    start = np.concatenate([table["sent_ns"], opened])
+    end = np.concatenate([ended, np.maximum(opened, last)])
+    prompt = np.concatenate([table.timing("prompt_ms"), np.full(len(unclosed), np.nan)])
+    order = np.argsort(start, kind="stable")
+    requests: tuple[Exchange | Opened, ...] = (*evidence.exchanges, *unclosed)
+    return Spans(tuple(requests[n] for n in order), start[order], end[order], prompt[order])
 
 
-def _outlives(exchange: Exchange, longest_prompt: float, longest_answer: float) -> float:
-    """Seconds for which a server may work on after its client left: at most a batch, or an unseen answer."""
-    if exchange.outcome == "ok" and exchange.cancelled_ns is None:
-        return 0.0
-    more = {"decode": 0.0, "unstreamed": longest_answer}
-    return NOTICE_S + more.get(phase_at_end(exchange), 2 * longest_prompt)
+def _outlives_ns(evidence: Evidence) -> Ints:
+    """For how long a server may work on after its client left: at most a batch, or an unseen answer."""
+    table = evidence.exchange_table
+    found = np.zeros(len(table), np.int64)
+    prompt = np.nanmax(np.append(table.timing("prompt_ms"), 0)) / 1000
+    answer = max(0, int((table["done_ns"] - table["sent_ns"]).max(initial=0))) / NS
+    more = {"decode": 0.0, "unstreamed": answer}
+    for n, exchange in enumerate(evidence.exchanges):
+        if exchange.outcome != "ok" or exchange.cancelled_ns is not None:
+            longest = min(more.get(phase_at_end(exchange), 2 * prompt), _LONGEST_S)
+            found[n] = round((NOTICE_S + longest) * NS)
+    return found
 
 
-def longest_free_ns(beside: Iterable[Span], slots: int, from_ns: int, until_ns: int) -> int:
-    """The longest stretch of a time throughout which fewer of these than there are slots were at work."""
-    changes = sorted(change for s in beside for change in ((s.start_ns, 1), (s.end_ns, -1)))
+def longest_free_ns(beside: Iterable[tuple[int, int]], slots: int, from_ns: int, until_ns: int) -> int:
+    """The longest stretch of a time throughout which fewer of these (start, end) than there are slots were at
+    work.
+    """
+    changes = sorted(change for start, end in beside for change in ((start, 1), (end, -1)))
     at_work, since, longest = 0, from_ns, 0
     for at, change in changes:
         if at_work < slots:

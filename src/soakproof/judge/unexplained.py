@@ -6,21 +6,26 @@ neighbours' prompts (llama.cpp begins a request between two batches, and fills e
 can), the tester's lag, and what the slots show of somebody else's work. No I/O.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from soakproof.clock import NS
-from soakproof.judge.claims import timing, whole
-from soakproof.judge.evidence import Evidence, load_span
+from soakproof.judge.claims import timing
+from soakproof.judge.evidence import Evidence, load_span, never_ended
 from soakproof.judge.lag import Lags
-from soakproof.judge.occupancy import Span, longest_free_ns, spans
+from soakproof.judge.occupancy import Ints, Spans, longest_free_ns, spans
 from soakproof.judge.series import near
 from soakproof.judge.slotwork import seeds_of
+from soakproof.judge.statistics import Floats
 from soakproof.judge.waiting import Looks
 from soakproof.records import Exchange, Sample
 
 ASLEEP_S = 60.0  # without a request: a server may have put its model to rest
+_AT_ONCE = 8192  # requests that are set beside their neighbours at a time
 RELOAD_S = 15.0  # around a reading at which one of the server's processes had gone or was another
 
 
@@ -41,47 +46,73 @@ class Unexplained:
     @cached_property
     def waits(self) -> list[Wait]:
         """Of every request that can be judged, in order of sending."""
-        found: list[Wait] = []
-        at_work: list[Span] = []
-        awake_ns = load_span(self.evidence)[0]
-        all_of = spans(self.evidence)
-        for place, span in enumerate(all_of):
-            at_work = [other for other in at_work if other.end_ns > span.start_ns]
-            asleep = not at_work and span.start_ns - awake_ns > ASLEEP_S * NS
-            other_model = place and all_of[place - 1].request.model_asked != span.request.model_asked
-            if isinstance(span.request, Exchange) and not asleep and not other_model:
-                beside = [*at_work, *_sent_while_waiting(all_of, place)]
-                found += self._wait(span.request, beside)
-            at_work.append(span)
-            awake_ns = max(awake_ns, span.end_ns)
-        return found
+        if self.evidence.unclosed and not never_ended(self.evidence):
+            return []  # what is not known to have ended may have been in anybody's way
+        places = np.flatnonzero(self._can_be_judged())
+        blocks = range(0, len(places), _AT_ONCE)
+        return [wait for at in blocks for wait in self._of(places[at : at + _AT_ONCE])]
 
-    def _wait(self, exchange: Exchange, beside: Sequence[Span]) -> Iterator[Wait]:
-        """Nothing where something else may have been in its way, or the server's own times are not known."""
-        prompt, predicted = timing(exchange, "prompt_ms"), timing(exchange, "predicted_ms")
-        sent, first = exchange.sent_ns, exchange.first_token_ns
-        if not whole(exchange) or not exchange.stream or first is None or prompt is None or predicted is None:
-            return
-        free = longest_free_ns(beside, self._slots, sent, first) / NS
+    def _can_be_judged(self) -> NDArray[np.bool_]:
+        """Whole streams whose times the server tells, of a model that was awake and had been asked before."""
+        all_of, table = self._spans, self.evidence.exchange_table
+        told = table.whole & table["stream"] & ~np.isnan(table["first_token_ns"])
+        told &= ~np.isnan(table.timing("prompt_ms") + table.timing("predicted_ms"))
+        known = {e.id for e, is_told in zip(self.evidence.exchanges, told, strict=True) if is_told}
+        judged = np.array([isinstance(r, Exchange) and r.id in known for r in all_of.requests], bool)
+        began = load_span(self.evidence)[0]
+        until = np.maximum.accumulate(np.concatenate([[-1], all_of.end_ns]))[:-1]  # the others' work before
+        asleep = (until <= all_of.start_ns) & (all_of.start_ns - np.maximum(until, began) > ASLEEP_S * NS)
+        switched = np.diff(all_of.model, prepend=all_of.model[:1]) != 0
+        return np.asarray(judged & ~asleep & ~switched, bool)
+
+    def _of(self, places: Ints) -> Iterator[Wait]:
+        """The waits of some requests that follow each other."""
+        all_of = self._spans
+        of, beside = _pairs(all_of, places)
+        start, first = all_of.start_ns[places], all_of.first_ns[places]
+        other_model = all_of.model[beside] != all_of.model[places[of]]
+        excused = np.bincount(of, other_model, len(places)) > 0
+        blocks = all_of.blocks_ns(beside, start[of], first[of])
+        neighbours = _sum_of_largest(of, blocks, self._slots, len(places))
+        edges = np.searchsorted(of, np.arange(len(places) + 1))
+        for n, place in enumerate(places.tolist()):
+            if not excused[n]:
+                yield from self._wait(place, beside[edges[n] : edges[n + 1]], float(neighbours[n]) / NS)
+
+    def _wait(self, place: int, beside: Ints, neighbours: float) -> Iterator[Wait]:
+        """Nothing where something else may have been in its way. ``neighbours``: seconds of a batch that was
+        at work, and of what another slot had before this one had its turn.
+        """
+        all_of = self._spans
+        exchange, sent, first = (
+            all_of.requests[place],
+            int(all_of.start_ns[place]),
+            int(all_of.first_ns[place]),
+        )
+        assert isinstance(exchange, Exchange)
+        free = (first - sent) / NS
+        if len(beside) >= self._slots:
+            times = zip(all_of.start_ns[beside].tolist(), all_of.end_ns[beside].tolist(), strict=True)
+            free = longest_free_ns(times, self._slots, sent, first) / NS
         if not free or self._is_excused(exchange, first, beside):
             return
+        prompt, predicted = timing(exchange, "prompt_ms") or 0.0, timing(exchange, "predicted_ms") or 0.0
         # What is generated unseen, such as hidden reasoning, lies between the prompt and the first token.
         in_all = (exchange.done_ns - sent) / NS - (prompt + predicted) / 1000
-        # A batch that was at work, and what another slot had before this one had its turn.
-        neighbours = sum(sorted(s.blocks_ns(sent, first) for s in beside)[-self._slots :]) / NS
         lag = self._lags.within(exchange, sent, first)
         most = min(free - prompt / 1000, in_all, self._until_seen(exchange, first))
         yield Wait(exchange, max(0.0, most - neighbours - lag))
 
-    def _is_excused(self, exchange: Exchange, first_ns: int, beside: Sequence[Span]) -> bool:
-        """Whether another model, a reload, or work for somebody else may have been in its way."""
-        if any(s.request.model_asked != exchange.model_asked for s in beside):
-            return True
-        middle, half = (exchange.sent_ns + first_ns) / 2 / NS, (first_ns - exchange.sent_ns) / 2 / NS
-        if near(self._reloads, middle, half + RELOAD_S):
-            return True
-        known = {exchange.seed, *(s.request.seed for s in beside)}
+    def _is_excused(self, exchange: Exchange, first_ns: int, beside: Ints) -> bool:
+        """Whether a reload, or work for somebody else may have been in its way."""
+        if self._reloads:
+            middle, half = (exchange.sent_ns + first_ns) / 2 / NS, (first_ns - exchange.sent_ns) / 2 / NS
+            if near(self._reloads, middle, half + RELOAD_S):
+                return True
         looks = self._slots_seen.between(exchange.sent_ns, first_ns)
+        if not looks:
+            return False
+        known = {exchange.seed, *(self._spans.requests[n].seed for n in beside.tolist())}
         return any(_shows_others(look, known, len(beside)) for look in looks)
 
     def _until_seen(self, exchange: Exchange, first_ns: int) -> float:
@@ -96,6 +127,10 @@ class Unexplained:
         return told if isinstance(told, int) else 1
 
     @cached_property
+    def _spans(self) -> Spans:
+        return spans(self.evidence)
+
+    @cached_property
     def _lags(self) -> Lags:
         return Lags(self.evidence)
 
@@ -108,12 +143,35 @@ class Unexplained:
         return [e.t_ns / NS for e in self.evidence.events if e.what in ("restart", "vanished")]
 
 
-def _sent_while_waiting(all_of: Sequence[Span], place: int) -> Iterator[Span]:
-    until = getattr(all_of[place].request, "first_token_ns", None) or 0
-    for later in range(place + 1, len(all_of)):
-        if all_of[later].start_ns >= until:
-            return
-        yield all_of[later]
+def _pairs(all_of: Spans, places: Ints) -> tuple[Ints, Ints]:
+    """Each of some requests that follow each other, by its number among them, with the place of each other
+    request that was at work, or was sent, while it waited.
+    """
+    before = np.arange(places[-1] + 1)
+    before = before[all_of.end_ns[before] > all_of.start_ns[places[0]]]
+    begin = np.searchsorted(places, before, "right")
+    end = np.searchsorted(all_of.start_ns[places], all_of.end_ns[before])
+    after_end = np.searchsorted(all_of.start_ns, all_of.first_ns[places])
+    earlier, of = _ranges(begin, end)
+    later, behind = _ranges(places + 1, after_end)
+    number, beside = np.concatenate([of, later]), np.concatenate([before[earlier], behind])
+    order = np.lexsort((beside, number))
+    return number[order], beside[order]
+
+
+def _ranges(begin: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Of each range the number of the range, and what is in it, one after the other."""
+    sizes = np.maximum(end - begin, 0)
+    number = np.repeat(np.arange(len(sizes)), sizes)
+    return number, np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes - begin, sizes)
+
+
+def _sum_of_largest(of: Ints, values: Ints, most: int, groups: int) -> Floats:
+    """The sum of the ``most`` largest values of each group."""
+    order = np.lexsort((-values, of))
+    of, values = of[order], values[order]
+    rank = np.arange(len(of)) - np.searchsorted(of, of)
+    return np.asarray(np.bincount(of[rank < most], values[rank < most], groups), np.float64)
 
 
 def _shows_others(look: Sample, known: set[int], beside: int) -> bool:
