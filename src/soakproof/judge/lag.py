@@ -7,6 +7,7 @@ import numpy as np
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import Floats
+from soakproof.judge.table import Table
 from soakproof.records import Exchange
 from soakproof.samples import Readings
 
@@ -33,6 +34,14 @@ class Lag:
             total += lag
         return total
 
+    def of_each(self, from_ns: Floats, until_ns: Floats) -> Floats:
+        """The same of many times at once, none of which ends before it begins."""
+        ends, lags = np.array(self._ends, np.float64), np.array(self._lags, np.float64)
+        begun = np.maximum.accumulate(ends - (1 + lags) * NS)
+        sums = np.concatenate([[0.0], np.cumsum(lags)])
+        first, behind = np.searchsorted(ends, from_ns, "right"), np.searchsorted(begun, until_ns)
+        return np.asarray(np.maximum(sums[behind] - sums[first], 0), np.float64)
+
 
 class Lags:
     """The lags of a run's testers."""
@@ -45,3 +54,11 @@ class Lags:
         """Seconds of lag of the tester that made this exchange; 0 where it left no samples."""
         lag = self._of.get(exchange.node)
         return lag.between(from_ns, until_ns) if lag else 0.0
+
+    def of_each(self, table: Table[Exchange], from_ns: Floats, until_ns: Floats) -> Floats:
+        """The same of many exchanges at once."""
+        found = np.zeros(len(table))
+        for node, lag in self._of.items():
+            own = table["node"] == node
+            found[own] = lag.of_each(from_ns[own], until_ns[own])
+        return found

@@ -12,10 +12,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
-from soakproof.judge.claims import spread_ms, timing, whole
+from soakproof.judge.claims import spread_ms, timing
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.lag import Lags
 from soakproof.judge.statistics import Floats
+from soakproof.judge.table import Table
 from soakproof.metrics import MIN_GENERATED
 from soakproof.records import Exchange
 
@@ -34,70 +35,66 @@ def late_answers(evidence: Evidence) -> dict[str, Details]:
     """Oddity to the exchanges that have it: stops on the way, late ends, and rows of answers that came too
     slowly.
     """
-    lags = Lags(evidence)
-    streamed = [e for e in evidence.exchanges if whole(e) and spread_ms(e) is not None]
-    timed = [e for e in streamed if timing(e, "predicted_ms") is not None]
-    stalled = _stopped(timed, lags, STALL_S, lambda gap_s: OUTSIDE * gap_s)
-    paused = _stopped(timed, lags, PAUSE_S, lambda _: OUTSIDE * PAUSE_S)
+    lags, table = Lags(evidence), evidence.exchange_table
+    came = table["last_token_ns"] - table["first_token_ns"]
+    streamed = table.where(table.whole & table["stream"] & ~np.isnan(came))
+    has_times = ~np.isnan(streamed.timing("predicted_ms"))
+    timed = streamed.where(has_times)
+    lag = lags.of_each(timed, timed["first_token_ns"], timed["last_token_ns"])
+    came_ms = np.maximum((timed["last_token_ns"] - timed["first_token_ns"]) / NS * 1000 - lag * 1000, 0)
+    stalled = _stopped(timed, came_ms, STALL_S, lambda gap_s: OUTSIDE * gap_s)
+    paused = _stopped(timed, came_ms, PAUSE_S, lambda gap_s: np.full(len(gap_s), OUTSIDE * PAUSE_S))
+    went_on = np.array([e.id not in stalled for e in timed.records], bool)
     return {
         "stalled_on_its_way": stalled,
         "paused_on_its_way": {id: told for id, told in paused.items() if id not in stalled},
-        "ended_late": _ended_late(timed, evidence.exchanges, lags),
-        "stalled_alone": _stalled_alone([e for e in streamed if timing(e, "predicted_ms") is None], streamed),
-        "came_slower": _slower([e for e in timed if e.id not in stalled], lags),
+        "ended_late": _ended_late(timed, table, lags),
+        "stalled_alone": _stalled_alone(streamed.where(~has_times).records, streamed.records),
+        "came_slower": _slower(timed.where(went_on), came_ms[went_on]),
     }
 
 
-def _came_ms(exchange: Exchange, lags: Lags) -> float:
-    """From the first token to the last, less what the tester itself was late by."""
-    first, last = exchange.first_token_ns or 0, exchange.last_token_ns or 0
-    lag_ms = lags.within(exchange, first, last) * 1000
-    return max((spread_ms(exchange) or 0) - lag_ms, 0.0)
-
-
 def _stopped(
-    timed: Sequence[Exchange], lags: Lags, least_s: float, outside_s: Callable[[float], float]
+    timed: Table[Exchange], came_ms: Floats, least_s: float, outside_s: Callable[[Floats], Floats]
 ) -> Details:
     """Answers with a gap of so many seconds, later than they were made by ``outside_s`` of it."""
-    found = {}
-    for exchange in timed:
-        gap_s = (exchange.widest_gap_ns or 0) / NS
-        made = timing(exchange, "predicted_ms") or 0
-        if gap_s >= least_s and _came_ms(exchange, lags) - made >= 1000 * outside_s(gap_s):
-            found[exchange.id] = f"{gap_s:.1f} s without a token, of an answer made in {made:.0f} ms"
-    return found
+    gap_s, made = np.nan_to_num(timed["widest_gap_ns"]) / NS, timed.timing("predicted_ms")
+    those = np.flatnonzero((gap_s >= least_s) & (came_ms - made >= 1000 * outside_s(gap_s)))
+    return {
+        timed.records[n].id: f"{gap_s[n]:.1f} s without a token, of an answer made in {made[n]:.0f} ms"
+        for n in those
+    }
 
 
-def _ended_late(timed: Sequence[Exchange], exchanges: Sequence[Exchange], lags: Lags) -> Details:
+def _ended_late(timed: Table[Exchange], table: Table[Exchange], lags: Lags) -> Details:
     """Answers whose end came long after their last token, when the server had nothing more to make of them.
 
     While another prompt is processed an answer's last step may wait for it.
     """
-    waits = [(e.sent_ns, e.first_token_ns or e.done_ns, e.id) for e in exchanges]
     found = {}
-    for exchange in timed:
+    sent, first = table["sent_ns"], table["first_token_ns"]
+    waited = np.where(np.isnan(first), table["done_ns"], first)
+    for exchange in timed.where(timed["done_ns"] - timed["last_token_ns"] >= LATE_END_S * NS).records:
         last, done = exchange.last_token_ns or 0, exchange.done_ns
-        if done - last < LATE_END_S * NS:
-            continue
         unseen_ms = max((timing(exchange, "predicted_ms") or 0) - (spread_ms(exchange) or 0), 0.0)
         late_s = (done - last) / NS - unseen_ms / 1000 - lags.within(exchange, last, done)
-        beside = any(id != exchange.id and start < done and until > last for start, until, id in waits)
-        if late_s >= LATE_END_S and not beside:
+        beside = table.where((sent < done) & (waited > last)).records
+        if late_s >= LATE_END_S and all(other.id == exchange.id for other in beside):
             found[exchange.id] = f"its end came {late_s:.1f} s after its last token"
     return found
 
 
-def _slower(timed: Sequence[Exchange], lags: Lags) -> Details:
+def _slower(timed: Table[Exchange], came_ms: Floats) -> Details:
     """Answers out of rows in which most came far more slowly than they were made."""
-    long = [e for e in timed if (timing(e, "predicted_n") or 0) >= MIN_GENERATED]
-    made = np.array([timing(e, "predicted_ms") or 0.0 for e in long])
-    came = np.array([_came_ms(e, lags) for e in long])
+    is_long = timed.timing("predicted_n") >= MIN_GENERATED
+    long, came = timed.where(is_long), came_ms[is_long]
+    made = long.timing("predicted_ms")
     is_slow = came > SLOWER * made
     in_row = np.zeros(len(long), bool)
     for size in (LONG_ROW, SHORT_ROW):
         in_row |= _of_slow_rows(made, came, is_slow, min(size, len(long)))
     return {
-        long[n].id: f"made in {made[n]:.0f} ms, came over {came[n]:.0f} ms"
+        long.records[n].id: f"made in {made[n]:.0f} ms, came over {came[n]:.0f} ms"
         for n in np.flatnonzero(in_row & is_slow)
     }
 

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from types import NoneType
 from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
@@ -97,7 +98,9 @@ class Table(Generic[R]):
 
     def where(self, mask: NDArray[np.bool_]) -> "Table[R]":
         """Those of the mask."""
-        return Table(self.kind, tuple(self.records[place] for place in np.flatnonzero(mask)))
+        found = Table(self.kind, tuple(compress(self.records, mask.tolist())))
+        found._columns.update((name, column[mask]) for name, column in self._columns.items())
+        return found
 
     def between(self, from_s: float, until_s: float) -> "Table[R]":
         """Those that lie, with a part at least, between two seconds of the run."""
