@@ -4,8 +4,10 @@ What each oddity means and weighs stands in one table, `soakproof.reading.odditi
 are many: once is chance, or the tester's own lateness.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from soakproof.judge import (
     Adjudicator,
@@ -30,8 +32,9 @@ from soakproof.judge.habits import (
     spelled_otherwise,
 )
 from soakproof.judge.lateness import late_answers
-from soakproof.judge.lostevents import doubled_events, lost_events, overcounted
+from soakproof.judge.lostevents import countable, doubled_events, lost_events, overcounted
 from soakproof.judge.promptcounts import cut_prompts
+from soakproof.judge.table import Table
 from soakproof.reading.oddities import split
 from soakproof.records import Exchange
 
@@ -55,21 +58,22 @@ class Protocol(Adjudicator):
     allowed: tuple[str, ...] = ()
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
-        answered = list(filter(_is_answered, evidence.exchanges))
+        table = evidence.exchange_table
+        answered = table.where(~np.isnan(table["status"]) | (table["outcome"] == "ok"))
         seen = _seen(evidence, answered)
         for name in sorted(seen, key=lambda n: (ORDER.index(about(n).weight), n)):
             yield self._finding(name, seen[name], answered)
         yield self._summary(answered, seen)
 
-    def _finding(self, name: str, seen: Mapping[str, str], answered: Sequence[Exchange]) -> Finding:
+    def _finding(self, name: str, seen: Mapping[str, str], answered: Table[Exchange]) -> Finding:
         """``seen`` has the detail of each exchange that the oddity is in, by the exchange's id."""
         odd = about(name)
-        concerned = sum(map(CONCERNED.get(name, lambda _: True), answered))
+        concerned = CONCERNED.get(name, len)(answered)
         weighs = odd.weight != "told" and name not in self.allowed
         enough = len(seen) >= odd.least and len(seen) >= odd.share * concerned
         weight = odd.weight_of(len(seen)) if weighs and enough else odd.weight
         outcome = OUTCOMES[weight] if weighs and enough else Outcome.PASS
-        first = next(e for e in answered if e.id in seen)
+        first = next(e for e in answered.records if e.id in seen)
         where = f"first: {first.scenario} {first.iteration} {first.role}"
         detail = f": {plain(seen[first.id], 200)}" if seen[first.id] else ""
         return finding(
@@ -81,19 +85,19 @@ class Protocol(Adjudicator):
             figures=(Figure(name="seen", value=len(seen), n=max(concerned, len(seen))),),
             limit=odd.bound if weighs else "",
             limit_source="the table of oddities" if weighs else "",
-            exchanges=ids(e for e in answered if e.id in seen),
+            exchanges=ids(e for e in answered.records if e.id in seen),
             strength=f"a {weight}" if weighs else "told only",
             critical=outcome is not Outcome.PASS,
             fault=odd.fault if outcome is Outcome.FAIL else "",
         )
 
-    def _summary(self, answered: Sequence[Exchange], seen: Mapping[str, Mapping[str, str]]) -> Finding:
+    def _summary(self, answered: Table[Exchange], seen: Mapping[str, Mapping[str, str]]) -> Finding:
         return finding(
             self,
             "answers",
-            Outcome.PASS if answered else Outcome.INCONCLUSIVE,
+            Outcome.PASS if len(answered) else Outcome.INCONCLUSIVE,
             f"In {counted(len(answered), 'answered exchange')}: {_sorts(seen)}."
-            if answered
+            if len(answered)
             else "No exchange was answered: the protocol was not seen.",
             figures=(
                 Figure(name="sorts of oddities", value=len(seen)),
@@ -112,18 +116,13 @@ def _sorts(seen: Mapping[str, Mapping[str, str]]) -> str:
     return f"{sorts}, in {counted(concerned, 'exchange')} ({listed(sorted(seen), SHOWN)})"
 
 
-def _is_answered(exchange: Exchange) -> bool:
-    return exchange.status is not None or exchange.outcome == "ok"
-
-
-def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[str, str]]:
+def _seen(evidence: Evidence, answered: Table[Exchange]) -> dict[str, dict[str, str]]:
     """Oddity to the exchanges that have it, by id, each with its detail."""
     seen: dict[str, dict[str, str]] = {}
-    table = evidence.exchange_table
-    for exchange in answered:
+    for exchange in answered.records:
         for name, detail in map(split, exchange.notes):
             seen.setdefault(name, {}).setdefault(exchange.id, detail)
-    for exchange in filter(_is_answered, table.where(suspects(table)).records):
+    for exchange in answered.where(suspects(answered)).records:
         for name, detail in oddities(exchange).items():
             seen.setdefault(name, {})[exchange.id] = detail
     denied = denied_hits(answered)
@@ -131,8 +130,9 @@ def _seen(evidence: Evidence, answered: Sequence[Exchange]) -> dict[str, dict[st
     for name, exchanges in {**missing(evidence), **hits}.items():
         seen[name] = {e.id: "" for e in exchanges}
     seen |= late_answers(evidence) | cut_prompts(evidence)
-    seen |= {"length_early": early_length(evidence), "events_lost": lost_events(answered)}
+    counted_in = countable(answered)
+    seen |= {"length_early": early_length(evidence), "events_lost": lost_events(counted_in)}
     seen |= {"builds_alternate": alternating_builds(answered)}
     seen |= {"finish_reason_case": spelled_otherwise(answered)}
-    seen |= {"events_doubled": doubled_events(answered), "tokens_overcounted": overcounted(answered)}
+    seen |= {"events_doubled": doubled_events(counted_in), "tokens_overcounted": overcounted(counted_in)}
     return {name: exchanges for name, exchanges in seen.items() if exchanges}

@@ -1,22 +1,25 @@
 """What a server does as a rule, so that the exchange in which it does not is seen. Pure; no I/O."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soakproof.amounts import number
 from soakproof.clock import NS
-from soakproof.judge.claims import timing, whole
+from soakproof.judge.claims import timing
 from soakproof.judge.evidence import Evidence
-from soakproof.judge.lostevents import countable, forced
+from soakproof.judge.lostevents import countable, is_forced
 from soakproof.judge.occupancy import spans
 from soakproof.judge.promptcounts import LONG
+from soakproof.judge.table import Table
 from soakproof.reading.ending import BUFFERED_MIN_MS, BUFFERED_MIN_TOKENS
 from soakproof.records import Exchange
 
+Answers = Table[Exchange]
+Mask = NDArray[np.bool_]
 HABIT = 0.5  # of the answers of one sort: what is in so many belongs in each
 HIT = 256  # cached tokens: a hit that would save time
 COLD_MS = 50.0  # of prompt work: less says nothing of a cache
@@ -25,7 +28,7 @@ DENIED = 0.7  # of the cold prompt's time: a hit that takes as long restored not
 LOOKED_AT = 1000  # denied hits
 BESIDE = 0.2  # of a prompt's time: neighbours that were at work on prompts for less did not slow it
 
-Concern = Callable[[Exchange], bool]
+Concern = Callable[[Answers], int]
 
 
 def missing(evidence: Evidence) -> dict[str, list[Exchange]]:
@@ -33,25 +36,32 @@ def missing(evidence: Evidence) -> dict[str, list[Exchange]]:
 
     llama.cpp sends usage and timings with each; of another server its own habit tells.
     """
-    answers = [e for e in evidence.exchanges if whole(e)]
+    answers = evidence.exchange_table.where(evidence.exchange_table.whole)
     llama = bool(evidence.target.get("build")) or evidence.target.get("recipe") == "llamacpp"
+    has_usage = _each(answers, lambda e: bool(e.usage))
+    with_usage = answers.where(has_usage)
     return {
-        "usage_missing": _without(answers, lambda e: bool(e.usage), llama),
-        "timings_missing": _without(answers, lambda e: "predicted_ms" in (e.timings or {}), llama),
-        "cached_missing": _without([e for e in answers if e.usage], _tells_cached, False),
+        "usage_missing": _without(answers, has_usage, llama),
+        "timings_missing": _without(answers, _each(answers, _tells_times), llama),
+        "cached_missing": _without(with_usage, _each(with_usage, _tells_cached), False),
     }
 
 
-def _without(answers: Iterable[Exchange], has: Concern, always: bool) -> list[Exchange]:
+def _each(answers: Answers, has: Callable[[Exchange], bool]) -> Mask:
+    return np.array(list(map(has, answers.records)), bool)
+
+
+def _without(answers: Answers, has: Mask, always: bool) -> list[Exchange]:
     found: list[Exchange] = []
-    sorts: dict[bool, list[Exchange]] = {}
-    for answer in answers:
-        sorts.setdefault(answer.stream, []).append(answer)
-    for sort in sorts.values():
-        lacking = [e for e in sort if not has(e)]
-        if always or len(sort) - len(lacking) >= HABIT * len(sort):
-            found += lacking
+    for sort in (answers["stream"], ~answers["stream"]):
+        lacking = sort & ~has
+        if lacking.any() and (always or (sort & has).sum() >= HABIT * sort.sum()):
+            found += answers.where(lacking).records
     return found
+
+
+def _tells_times(exchange: Exchange) -> bool:
+    return "predicted_ms" in (exchange.timings or {})
 
 
 def _tells_cached(exchange: Exchange) -> bool:
@@ -59,27 +69,25 @@ def _tells_cached(exchange: Exchange) -> bool:
     return isinstance(details, Mapping) and details.get("cached_tokens") is not None
 
 
-def claims_hit(exchange: Exchange) -> bool:
-    """Whether the server says that most of a long prompt was restored, and how long the rest took."""
-    cached, prompt = exchange.cached_tokens or 0, exchange.prompt_tokens or 0
-    return (
-        whole(exchange)
-        and cached >= HIT
-        and cached >= 4 * (prompt - cached)
-        and timing(exchange, "prompt_ms") is not None
-    )
+def claims_hit(answers: Answers) -> Mask:
+    """Of which the server says that most of a long prompt was restored, and how long the rest took."""
+    cached, prompt = np.nan_to_num(answers["cached_tokens"]), np.nan_to_num(answers["prompt_tokens"])
+    is_hit = (cached >= HIT) & (cached >= 4 * (prompt - cached))
+    return np.asarray(answers.whole & is_hit & ~np.isnan(answers.timing("prompt_ms")), bool)
 
 
-def denied_hits(exchanges: Sequence[Exchange]) -> list[Exchange]:
+def denied_hits(answers: Answers) -> list[Exchange]:
     """Claimed hits whose prompts took as long as cold ones of this run, token for token.
 
     Neighbours slow single prompts, so one denied hit proves nothing: see the oddity's share.
     """
-    cold = [e for e in exchanges if whole(e) and (timing(e, "prompt_n") or 0) >= HIT and not claims_hit(e)]
-    rates = [(timing(e, "prompt_ms") or 0) / (timing(e, "prompt_n") or 1) for e in cold]
-    if not rates or not (a_token := median(rates)):
+    hits = claims_hit(answers)
+    worked, took = answers.timing("prompt_n"), np.nan_to_num(answers.timing("prompt_ms"))
+    cold = answers.whole & (worked >= HIT) & ~hits
+    if not cold.any() or not (a_token := float(np.median(took[cold] / worked[cold]))):
         return []
-    return [e for e in exchanges if claims_hit(e) and _as_long_as_cold(e, a_token)]
+    due = a_token * np.nan_to_num(answers["prompt_tokens"])
+    return list(answers.where(hits & (due >= COLD_MS) & (took >= DENIED * due)).records)
 
 
 def denied_alone(evidence: Evidence, denied: Sequence[Exchange]) -> list[Exchange]:
@@ -98,52 +106,46 @@ def denied_alone(evidence: Evidence, denied: Sequence[Exchange]) -> list[Exchang
     return found
 
 
-def _as_long_as_cold(exchange: Exchange, ms_a_token: float) -> bool:
-    due = ms_a_token * (exchange.prompt_tokens or 0)
-    return due >= COLD_MS and (timing(exchange, "prompt_ms") or 0) >= DENIED * due
-
-
 def early_length(evidence: Evidence) -> dict[str, str]:
     """Answers that are told to be cut and are below every limit: max_tokens, the slot's context, and what the
     server has made of other answers, in case that it has a limit of its own. By id, each with a detail.
     """
-    answers = [e for e in evidence.exchanges if whole(e) and e.completion_tokens is not None]
-    most = max((e.completion_tokens or 0 for e in answers), default=0)
+    table = evidence.exchange_table
+    answers = table.where(table.whole & ~np.isnan(table["completion_tokens"]))
+    made, asked = answers["completion_tokens"], answers["max_tokens"]
     context = number((evidence.run.get("around") or {}).get("slot_context"))
-    return {
-        e.id: f"{e.completion_tokens} of {e.max_tokens} tokens"
-        for e in answers
-        if e.finish_reason == "length"
-        and (e.completion_tokens or 0) < min(most, e.max_tokens)
-        and context is not None
-        and e.prompt_tokens is not None
-        and e.prompt_tokens + (e.completion_tokens or 0) < ROOM * context
-    }
+    if context is None or not len(answers):
+        return {}
+    early = (answers["finish_reason"] == "length") & (made < np.minimum(made.max(), asked))
+    early &= answers["prompt_tokens"] + made < ROOM * context
+    return {e.id: f"{e.completion_tokens} of {e.max_tokens} tokens" for e in answers.where(early).records}
 
 
-def spelled_otherwise(exchanges: Iterable[Exchange]) -> dict[str, str]:
+def spelled_otherwise(answers: Answers) -> dict[str, str]:
     """Answers whose finish reason differs from the commoner one of others in capitals alone. By id, each with
     a detail.
     """
-    reasons = [(e.id, e.finish_reason) for e in exchanges if e.finish_reason]
-    counts = Counter(reason for _, reason in reasons)
+    counts = Counter(reason for reason in answers["finish_reason"].tolist() if reason)
     usual: dict[str, str] = {}
     for reason, _ in counts.most_common():
         usual.setdefault(reason.lower(), reason)
     return {
-        id: f"{reason}, and {usual[reason.lower()]}"
-        for id, reason in reasons
+        e.id: f"{reason}, and {usual[reason.lower()]}"
+        for reason in counts
         if reason != usual[reason.lower()]
+        for e in answers.where(answers["finish_reason"] == reason).records
     }
 
 
-def alternating_builds(exchanges: Iterable[Exchange]) -> dict[str, str]:
+def alternating_builds(answers: Answers) -> dict[str, str]:
     """Answers of a rarer build, where one comes back after another: a restart into a new build does not. By
     id, each with a detail.
     """
     found: dict[str, str] = {}
+    if len(set(answers["fingerprint"].tolist()) - {None, ""}) < 2:
+        return found
     models: dict[str | None, list[tuple[str, str]]] = {}
-    for e in sorted(exchanges, key=lambda e: e.done_ns):
+    for e in sorted(answers.records, key=lambda e: e.done_ns):
         if e.fingerprint:
             models.setdefault(e.model_answered, []).append((e.id, e.fingerprint))
     for told in models.values():
@@ -154,27 +156,45 @@ def alternating_builds(exchanges: Iterable[Exchange]) -> dict[str, str]:
     return found
 
 
-# Which exchanges an oddity could have been seen in, where that is not every one that was answered.
+def _with_times(answers: Answers) -> int:
+    return int((answers["stream"] & ~np.isnan(answers.timing("predicted_ms"))).sum())
+
+
+def _without_times(answers: Answers) -> int:
+    return int((answers["stream"] & np.isnan(answers.timing("predicted_ms"))).sum())
+
+
+def _could_be_buffered(answers: Answers) -> int:
+    long = answers.timing("predicted_ms") >= BUFFERED_MIN_MS
+    return int((answers["stream"] & long & (answers["completion_tokens"] >= BUFFERED_MIN_TOKENS)).sum())
+
+
+def _at_limit(answers: Answers) -> int:
+    most = answers["max_tokens"]
+    return int(((most > 0) & (most <= answers["completion_tokens"])).sum())
+
+
+def _forced(answers: Answers) -> int:
+    return int(is_forced(countable(answers)).sum())
+
+
+# How many exchanges an oddity could have been seen in, where that is not every one that was answered.
 CONCERNED: Mapping[str, Concern] = {
-    "stop_at_limit": lambda e: 0 < e.max_tokens <= (e.completion_tokens or 0),
-    "buffered": lambda e: (
-        e.stream
-        and (timing(e, "predicted_ms") or 0) >= BUFFERED_MIN_MS
-        and (e.completion_tokens or 0) >= BUFFERED_MIN_TOKENS
-    ),
-    "replacement_character": lambda e: bool(e.text or e.reasoning),
-    "timings_under_clock": lambda e: e.stream and timing(e, "predicted_ms") is not None,
-    "came_slower": lambda e: e.stream and timing(e, "predicted_ms") is not None,
-    "stalled_on_its_way": lambda e: e.stream and timing(e, "predicted_ms") is not None,
-    "paused_on_its_way": lambda e: e.stream and timing(e, "predicted_ms") is not None,
-    "ended_late": lambda e: e.stream and timing(e, "predicted_ms") is not None,
-    "stalled_alone": lambda e: e.stream and timing(e, "predicted_ms") is None,
-    "cached_denied": claims_hit,
-    "cached_denied_alone": claims_hit,
-    "length_early": lambda e: e.finish_reason == "length",
-    "events_lost": forced,
-    "events_doubled": countable,
-    "tokens_overcounted": countable,
-    "prompt_cut": lambda e: e.prompt_chars >= LONG,
-    "prompt_tokens_few": lambda e: e.prompt_chars >= LONG,
+    "stop_at_limit": _at_limit,
+    "buffered": _could_be_buffered,
+    "replacement_character": lambda answers: sum(bool(e.text or e.reasoning) for e in answers.records),
+    "timings_under_clock": _with_times,
+    "came_slower": _with_times,
+    "stalled_on_its_way": _with_times,
+    "paused_on_its_way": _with_times,
+    "ended_late": _with_times,
+    "stalled_alone": _without_times,
+    "cached_denied": lambda answers: int(claims_hit(answers).sum()),
+    "cached_denied_alone": lambda answers: int(claims_hit(answers).sum()),
+    "length_early": lambda answers: int((answers["finish_reason"] == "length").sum()),
+    "events_lost": _forced,
+    "events_doubled": lambda answers: len(countable(answers)),
+    "tokens_overcounted": lambda answers: len(countable(answers)),
+    "prompt_cut": lambda answers: int((answers["prompt_chars"] >= LONG).sum()),
+    "prompt_tokens_few": lambda answers: int((answers["prompt_chars"] >= LONG).sum()),
 }

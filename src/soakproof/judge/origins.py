@@ -4,6 +4,7 @@ An id tells only where answers have ids of their own as a rule: some servers cal
 texts that were drawn at a temperature tell by themselves: no two of them are the same by chance.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,9 +56,10 @@ def stored(exchanges: Iterable[Exchange]) -> list[Stored]:
     """Whole answers that were given before, each with the first that was given it; in order of their ends."""
     answers = sorted((e for e in exchanges if whole(e) and e.text), key=lambda e: e.done_ns)
     ids_tell = _are_own(answers)
+    times_told = Counter(answer.text for answer in answers)
     first: dict[Hashable, Exchange] = {}
     found = []
-    for answer in answers:
+    for answer in (a for a in answers if times_told[a.text] > 1):
         signs = list(_signs(answer, ids_tell))
         known = (first[sign] for sign in signs if sign in first)
         source = next((e for e in known if is_replay(answer, e)), None)

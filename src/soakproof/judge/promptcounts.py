@@ -5,12 +5,15 @@ whatever prompt they stand. So an answer whose prompt has clearly fewer has lost
 wrong; a system prompt that is dropped, or a context that is silently smaller, shows as that.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import quantiles
 
+import numpy as np
+from numpy.typing import NDArray
+
 from soakproof.amounts import number
-from soakproof.judge.claims import whole
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.table import Table
 from soakproof.records import Exchange
 
 LONG = 2000  # characters: what is not register, the question and the template, weighs little
@@ -26,8 +29,9 @@ SAMPLE = 2.2  # times the characters a token of the sample before the run: its t
 
 def cut_prompts(evidence: Evidence) -> dict[str, dict[str, str]]:
     """Long prompts with too few tokens, oddity to id to detail: `prompt_cut` where a fifth is missing."""
-    answers = [e for e in evidence.exchanges if whole(e) and e.prompt_tokens]
-    long = [e for e in answers if _is_register(evidence, e)]
+    table = evidence.exchange_table
+    answers = table.where(table.whole & (table["prompt_tokens"] > 0))
+    long = answers.where(_are_registers(evidence, answers)).records
     habit = _habit(evidence, answers, long)
     found: dict[str, dict[str, str]] = {"prompt_cut": {}, "prompt_tokens_few": {}}
     for exchange in long if habit else ():
@@ -40,18 +44,18 @@ def cut_prompts(evidence: Evidence) -> dict[str, dict[str, str]]:
     return found
 
 
-def _is_register(evidence: Evidence, exchange: Exchange) -> bool:
-    """A long prompt of a kind whose long prompts are registers, with counts that can be compared.
+def _are_registers(evidence: Evidence, answers: Table[Exchange]) -> NDArray[np.bool_]:
+    """Long prompts of kinds whose long prompts are registers, with counts that can be compared.
 
     A server that tells no cached tokens, or more than the prompt has, may count only what was not cached.
     """
-    cached, prompt = exchange.cached_tokens, exchange.prompt_tokens or 0
-    named = {k.get("name") for k in evidence.plan.get("kinds") or () if k.get("registers")}
-    comparable = cached is not None and cached <= prompt
-    return exchange.scenario in named and exchange.prompt_chars >= LONG and comparable
+    named = [k.get("name") for k in evidence.plan.get("kinds") or () if k.get("registers")]
+    comparable = answers["cached_tokens"] <= answers["prompt_tokens"]
+    of_kind = np.isin(answers["scenario"], np.array(named, object))
+    return np.asarray(of_kind & (answers["prompt_chars"] >= LONG) & comparable, bool)
 
 
-def _habit(evidence: Evidence, answers: Iterable[Exchange], long: Sequence[Exchange]) -> float:
+def _habit(evidence: Evidence, answers: Table[Exchange], long: Sequence[Exchange]) -> float:
     """Characters a token of registers, rather too many than too few; 0 where it is not known.
 
     It is that of the quarter with the fewest, so that most may be cut; of what all are cut the sample tells
@@ -60,7 +64,7 @@ def _habit(evidence: Evidence, answers: Iterable[Exchange], long: Sequence[Excha
     known = number((evidence.run.get("around") or {}).get("chars_per_token"))
     bounds = [SAMPLE * known] if known else []
     if len(long) >= FEWEST:
-        template = min((e.prompt_tokens or 0) - e.prompt_chars / DENSEST_WORDS for e in answers)
+        template = float((answers["prompt_tokens"] - answers["prompt_chars"] / DENSEST_WORDS).min())
         texts = [(e.prompt_chars, (e.prompt_tokens or 0) - max(template, 0.0)) for e in long]
         ratios = [chars / tokens for chars, tokens in texts if tokens > 0]
         bounds += quantiles(ratios, n=4)[:1] if len(ratios) >= FEWEST else []
