@@ -1,8 +1,10 @@
 """A run's evidence as adjudicators see it. Built from records that somebody else has read; no I/O."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from soakproof.clock import NS
@@ -32,7 +34,14 @@ class Evidence:
     repeats: tuple["Evidence", ...] = ()  # of a baseline: the other runs of the same configuration
 
     def _of(self, kind: type) -> Iterable[Any]:
-        return (r for r in self._sound_events[0] if type(r) is kind)
+        return self._by_kind.get(kind, ())
+
+    @cached_property
+    def _by_kind(self) -> Mapping[type, list[Record]]:
+        found: dict[type, list[Record]] = defaultdict(list)
+        for record in self._sound_events[0]:
+            found[type(record)].append(record)
+        return found
 
     @cached_property
     def _sound_events(self) -> tuple[tuple[Record, ...], tuple[str, ...]]:
@@ -61,11 +70,11 @@ class Evidence:
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Closed exchanges, by when they were sent."""
-        return tuple(sorted(self._of(Exchange), key=lambda e: e.sent_ns))
+        return tuple(sorted(self._of(Exchange), key=attrgetter("sent_ns")))
 
     @cached_property
     def opened(self) -> tuple[Opened, ...]:
-        return tuple(sorted(self._of(Opened), key=lambda o: o.sent_ns))
+        return tuple(sorted(self._of(Opened), key=attrgetter("sent_ns")))
 
     @cached_property
     def unclosed(self) -> tuple[Opened, ...]:
@@ -75,11 +84,11 @@ class Evidence:
 
     @cached_property
     def checks(self) -> tuple[Check, ...]:
-        return tuple(sorted(self._of(Check), key=lambda c: c.t_ns))
+        return tuple(sorted(self._of(Check), key=attrgetter("t_ns")))
 
     @cached_property
     def iterations(self) -> tuple[Iteration, ...]:
-        return tuple(sorted(self._of(Iteration), key=lambda i: i.started_ns))
+        return tuple(sorted(self._of(Iteration), key=attrgetter("started_ns")))
 
     @cached_property
     def kernel(self) -> tuple[KernelEvent, ...]:

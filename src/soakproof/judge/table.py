@@ -44,6 +44,7 @@ class Table(Generic[R]):
 
     kind: type[R]
     records: tuple[R, ...]
+    part_of: "tuple[Table[R], NDArray[np.bool_]] | None" = None  # the table and the mask that it was made by
 
     def __len__(self) -> int:
         return len(self.records)
@@ -91,16 +92,17 @@ class Table(Generic[R]):
 
     def _told(self, field: str, name: str) -> Floats:
         key = f"{field}.{name}"
-        if key not in self._columns:
+        if key not in self._columns and self.part_of is not None:
+            whole, mask = self.part_of
+            self._columns[key] = whole._told(field, name)[mask]
+        elif key not in self._columns:
             told = self[field].tolist()
             self._columns[key] = amounts([of.get(name) if of else None for of in told])
         return self._columns[key]
 
     def where(self, mask: NDArray[np.bool_]) -> "Table[R]":
         """Those of the mask."""
-        found = Table(self.kind, tuple(compress(self.records, mask.tolist())))
-        found._columns.update((name, column[mask]) for name, column in self._columns.items())
-        return found
+        return Table(self.kind, tuple(compress(self.records, mask.tolist())), (self, mask))
 
     def between(self, from_s: float, until_s: float) -> "Table[R]":
         """Those that lie, with a part at least, between two seconds of the run."""
@@ -119,6 +121,9 @@ class Table(Generic[R]):
         return {}
 
     def _column(self, name: str) -> Array:
+        if self.part_of is not None:
+            whole, mask = self.part_of
+            return np.asarray(whole[name][mask])
         values: Sequence[Any] = [getattr(record, name) for record in self.records]
         kinds = _kinds(self.kind)[name]
         if kinds == {bool}:
