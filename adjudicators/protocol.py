@@ -21,7 +21,7 @@ from soakproof.judge import (
     listed,
     plain,
 )
-from soakproof.judge.claims import about, oddities, suspects
+from soakproof.judge.claims import about, seen_in
 from soakproof.judge.habits import (
     CONCERNED,
     alternating_builds,
@@ -35,7 +35,6 @@ from soakproof.judge.lateness import late_answers
 from soakproof.judge.lostevents import countable, doubled_events, lost_events, overcounted
 from soakproof.judge.promptcounts import cut_prompts
 from soakproof.judge.table import Table
-from soakproof.reading.oddities import split
 from soakproof.records import Exchange
 
 OUTCOMES: Mapping[str, Outcome] = {
@@ -118,13 +117,7 @@ def _sorts(seen: Mapping[str, Mapping[str, str]]) -> str:
 
 def _seen(evidence: Evidence, answered: Table[Exchange]) -> dict[str, dict[str, str]]:
     """Oddity to the exchanges that have it, by id, each with its detail."""
-    seen: dict[str, dict[str, str]] = {}
-    for exchange in answered.records:
-        for name, detail in map(split, exchange.notes):
-            seen.setdefault(name, {}).setdefault(exchange.id, detail)
-    for exchange in answered.where(suspects(answered)).records:
-        for name, detail in oddities(exchange).items():
-            seen.setdefault(name, {})[exchange.id] = detail
+    seen = seen_in(answered)
     denied = denied_hits(answered)
     hits = {"cached_denied": denied, "cached_denied_alone": denied_alone(evidence, denied)}
     for name, exchanges in {**missing(evidence), **hits}.items():

@@ -1,5 +1,8 @@
 """Records and readings as arrays: typed, with gaps as gaps, and joined by id and by time."""
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,6 +37,24 @@ def test_a_metric_is_a_column_with_gaps() -> None:
     waits = RUN.exchange_table.metric("first_token_time")
     assert waits[0] == pytest.approx(0.2)
     assert np.isnan(waits[1])
+
+
+@pytest.mark.parametrize("told", [None, -1, math.nan, math.inf, 1e16, 10**400, True, "12", [12]])
+def test_what_a_server_tells_is_a_number_or_unknown(told: Any) -> None:
+    timed = [exchange(f"x{n}", timings={"predicted_ms": told}, usage={"total_tokens": 7}) for n in range(2)]
+    both = evidence(*timed, exchange("y", at=5, timings={"predicted_ms": 12})).exchange_table
+    assert np.isnan(both.timing("predicted_ms")).tolist() == [True, True, False]
+    assert both.where(both["id"] == "y").timing("predicted_ms").tolist() == [12.0]
+    assert np.isnan(both.timing("prompt_ms")).all()
+    assert both.usage("total_tokens")[:2].tolist() == [7.0, 7.0]
+
+
+def test_parts_of_parts_have_the_columns_of_the_whole() -> None:
+    table = evidence([exchange(f"x{n}", at=n, iteration=n) for n in range(6)]).exchange_table
+    part = table.where(table["iteration"] > 1)
+    again = part.where(part["iteration"] < 5)
+    assert again["id"].tolist() == [e.id for e in again.records] == ["x2", "x3", "x4"]
+    assert again.whole.tolist() == [True] * 3
 
 
 def test_rows_are_chosen_by_masks_spans_and_values() -> None:

@@ -49,6 +49,18 @@ def oddities(exchange: Exchange) -> dict[str, str]:
     return found
 
 
+def seen_in(table: Table[Exchange]) -> dict[str, dict[str, str]]:
+    """Each oddity's exchanges, by id, each with its detail."""
+    seen: dict[str, dict[str, str]] = {}
+    for exchange in table.records:
+        for name, detail in map(split, exchange.notes):
+            seen.setdefault(name, {}).setdefault(exchange.id, detail)
+    for exchange in table.where(suspects(table)).records:
+        for name, detail in oddities(exchange).items():
+            seen.setdefault(name, {})[exchange.id] = detail
+    return seen
+
+
 def suspects(table: Table[Exchange]) -> NDArray[np.bool_]:
     """Which exchanges have any oddity that their reading has not noted, and few others: `oddities` says.
     All at once, since most of a day of them have none.
