@@ -35,5 +35,12 @@ def is_too_deep(value: Any) -> bool:
     return bool(level)
 
 
+def may_be_deep(json: bytes) -> bool:
+    """Whether it has brackets enough for more than `LEVELS` levels; whether they stand in each other is for
+    `is_too_deep`.
+    """
+    return json.count(b"{") + json.count(b"[") > LEVELS
+
+
 def _items(part: Any) -> Any:
     return part.values() if isinstance(part, dict) else part

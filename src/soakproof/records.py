@@ -5,14 +5,14 @@ None when it is unknown, never 0. `encode` and `decode` are each other's inverse
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import orjson
 from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
-from soakproof.nesting import TooDeepError, bounded
+from soakproof.nesting import TooDeepError, bounded, may_be_deep
 
 # In UTF-8: DEL, the C1 controls, what has no width, and what turns the direction of writing or ends a line.
 _OBEYED = re.compile(
@@ -301,10 +301,15 @@ def _bounded(record: Record) -> Record:
     return record
 
 
-def decode_lines(lines: bytes) -> list[Record] | None:
+def decode_lines(lines: Sequence[bytes]) -> list[Record] | None:
     """The records of many whole lines at once; None unless each line is one record."""
     try:
-        records = [_bounded(record) for record in _DECODER.decode_lines(lines)]
+        records = _DECODER.decode_lines(b"".join(lines))
+        if len(records) != len(lines):
+            return None
+        for place, line in enumerate(lines):
+            if may_be_deep(line):
+                _bounded(records[place])
     except (DecodeError, RecursionError, TooDeepError):
         return None
-    return records if len(records) == lines.count(b"\n") else None
+    return records

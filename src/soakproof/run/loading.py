@@ -106,12 +106,12 @@ def _read(path: Path) -> "tuple[list[Record], tuple[Readings, ...], list[str]]":
     problems: list[str] = []
     gathered = Gathering()
     for first, lines in _lines(path):
-        if path.name == FILES[Sample] and gathered.add_lines(b"".join(lines), first):
+        if path.name == FILES[Sample] and _are_whole(lines) and gathered.add_lines(lines, first):
             continue
-        items = list(enumerate(_decoded(lines, first), first))
-        gathered.add((place, item) for place, item in items if isinstance(item, Sample))
-        records += [item for _, item in items if not isinstance(item, (str, Sample))]
-        problems += [item for _, item in items if isinstance(item, str)]
+        items = list(_decoded(lines, first))
+        gathered.add((n, item) for n, item in enumerate(items, first) if isinstance(item, Sample))
+        records += [item for item in items if not isinstance(item, (str, Sample))]
+        problems += [item for item in items if isinstance(item, str)]
     readings = gathered.readings()
     problems += _misplaced(path, records, readings)
     return records, readings, problems
@@ -219,8 +219,13 @@ def _lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def _decoded(lines: Sequence[bytes], first: int) -> Iterable[Record | str]:
-    records = decode_lines(b"".join(lines)) if lines[-1].endswith(b"\n") else None
+    records = decode_lines(lines) if _are_whole(lines) else None
     return records if records is not None else map(_record, lines, count(first))
+
+
+def _are_whole(lines: Sequence[bytes]) -> bool:
+    """Whether the last has its end; those before it have."""
+    return lines[-1].endswith(b"\n")
 
 
 def _record(line: bytes, number: int) -> Record | str:

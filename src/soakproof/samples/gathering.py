@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import DecodeError, Raw, Struct, defstruct, json
 from msgspec.structs import astuple
 
-from soakproof.nesting import LEVELS, TooDeepError, bounded
+from soakproof.nesting import TooDeepError, bounded, may_be_deep
 from soakproof.records import TAGS, Int64, Sample, SourceState
 from soakproof.samples.column import ABSENT, Column, column, columns
 from soakproof.samples.readings import Readings, of_columns, of_samples, one_after_the_other
@@ -41,18 +41,19 @@ class Gathering:
     def __init__(self) -> None:
         self._parts: dict[Key, list[Readings]] = defaultdict(list)
 
-    def add_lines(self, lines: bytes, first: int) -> int | None:
+    def add_lines(self, lines: Sequence[bytes], first: int) -> int | None:
         """Whole lines, of which the first has this number; how many there were, or None unless each is a
         sample: then none of them was taken.
         """
         try:
-            read = _LINES.decode_lines(lines)
-            _refuse_deep(read)
+            read = _LINES.decode_lines(b"".join(lines))
+            if len(read) != len(lines):
+                return None
+            for line in filter(may_be_deep, lines):
+                bounded(_TABLE.decode(line))
             groups = _grouped(read, first)
             made = {key: _part(key[1], *of) for key, of in groups.items()}
         except (DecodeError, RecursionError, TooDeepError):
-            return None
-        if len(read) != lines.count(b"\n"):
             return None
         for key, part in made.items():
             self._parts[key].append(part)
@@ -66,14 +67,6 @@ class Gathering:
     def readings(self) -> tuple[Readings, ...]:
         """All of it: a source of a node each, in the order of the lines."""
         return tuple(one_after_the_other(parts) for parts in self._parts.values())
-
-
-def _refuse_deep(read: Iterable[_Line]) -> None:
-    """Raises TooDeepError; looks only into values that have enough brackets for it."""
-    for line in read:
-        values = bytes(line.values)
-        if values.count(b"{") + values.count(b"[") > LEVELS:
-            bounded(_TABLE.decode(values))
 
 
 def _grouped(read: Sequence[_Line], first: int) -> Mapping[Key, tuple[list[_Line], list[int]]]:
