@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+
 from soakproof.judge import (
     NS,
     Adjudicator,
@@ -86,11 +88,9 @@ class Generator(Adjudicator):
 
     def _node(self, evidence: Evidence, node: str, samples: Readings) -> Finding:
         late = samples.take(lags_s(samples) > self.lag)
-        lag = Lag(late)
-        sent = [e for e in evidence.exchanges if e.node == node]
-        touched = [
-            e for e in sent if lag.between(e.sent_ns, e.done_ns) > TOUCHED * (e.done_ns - e.sent_ns) / NS
-        ]
+        sent = evidence.exchange_table.where(evidence.exchange_table["node"] == node)
+        lag = Lag(late).of_each(sent["sent_ns"], sent["done_ns"])
+        touched = sent.where(lag > TOUCHED * (sent["done_ns"] - sent["sent_ns"]) / NS).records
         bounds = self._bounds(samples, len(late), _percent(len(touched), len(sent)))
         over = [f"{b.name} is {b.value:.4g} {b.unit}" for b in bounds if b.is_broken]
         missing = [told for what, name in MEASURED.items() if (told := _unknown(samples, what, name))]
@@ -150,9 +150,10 @@ class Generator(Adjudicator):
 
     def _slip(self, evidence: Evidence) -> Finding:
         """How late requests were sent. A closed loop sends when it is free: what it needs is at once."""
-        late = [(e, (e.sent_ns - e.due_ns) / NS) for e in evidence.exchanges]
-        p99 = upper([seconds for _, seconds in late], 99) if late else None
-        slipped = [e for e, seconds in late if seconds > self.slip]
+        table = evidence.exchange_table
+        late = (table["sent_ns"] - table["due_ns"]) / NS
+        p99 = upper(late.tolist(), 99) if len(late) else None
+        slipped = table.where(late > self.slip).records
         void = _moments(slipped) > 1 and len(slipped) > self.slipped * len(late)
         outcome = Outcome.INCONCLUSIVE if p99 is None or void else Outcome.PASS
         if p99 is None:
@@ -177,9 +178,10 @@ class Generator(Adjudicator):
 
 def _totals(evidence: Evidence) -> Iterable[Figure]:
     """How long answers took from when they were due and from when they were asked for, side by side."""
-    whole = [e for e in evidence.exchanges if e.outcome == "ok" and e.cancelled_ns is None]
+    table = evidence.exchange_table
+    whole = table.where((table["outcome"] == "ok") & np.isnan(table["cancelled_ns"]))
     for name, start in (("due", "due_ns"), ("sent", "sent_ns")):
-        times = [(e.done_ns - getattr(e, start)) / NS for e in whole]
+        times = ((whole["done_ns"] - whole[start]) / NS).tolist()
         p99 = upper(times, 99) if times else None
         yield Figure(name=f"total time p99 since {name}", value=p99, unit="s", n=len(whole))
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.naming import forms
 from soakproof.judge.slotwork import planned_phase
 from soakproof.judge.statistics import INFERENCE_FROM
+from soakproof.judge.table import Array
 from soakproof.judge.telling import length
 from soakproof.judge.trend import LEAK_FROM_S
 from soakproof.plain import listed, model_name, plain
@@ -76,8 +79,9 @@ def _time(evidence: Evidence) -> Iterator[str]:
 
 def _context(evidence: Evidence) -> Iterator[str]:
     size = evidence.target.get("slot_context") or (evidence.run.get("around") or {}).get("slot_context")
-    sizes = [(e, (e.prompt_tokens or 0) + (e.completion_tokens or 0)) for e in evidence.exchanges]
-    longest = max((tokens for _, tokens in sizes), default=0)
+    table = evidence.exchange_table
+    sizes = np.nan_to_num(table["prompt_tokens"]) + np.nan_to_num(table["completion_tokens"])
+    longest = int(sizes.max(initial=0))
     if not longest:
         yield "No request's size in tokens is known."
     elif size and longest < _NEAR_FULL * size:
@@ -86,14 +90,13 @@ def _context(evidence: Evidence) -> Iterator[str]:
             "and no two near-full prompts ran at once."
         )
     elif size:
-        full = [(e.sent_ns, e.done_ns) for e, tokens in sizes if tokens >= _NEAR_FULL * size]
-        if _most_at_once(full) < 2:
+        full = table.where(sizes >= _NEAR_FULL * size)
+        if _most_at_once(full["sent_ns"], full["done_ns"]) < 2:
             yield "No two near-full prompts ran at once."
 
 
 def _concurrency(evidence: Evidence) -> Iterator[str]:
-    spans = [(e.sent_ns, e.done_ns) for e in evidence.exchanges]
-    most = _most_at_once(spans)
+    most = _most_at_once(evidence.exchange_table["sent_ns"], evidence.exchange_table["done_ns"])
     slots = evidence.target.get("slots")
     if most:
         yield f"Never more than {most} requests were in flight at once" + (
@@ -107,13 +110,11 @@ def _concurrency(evidence: Evidence) -> Iterator[str]:
         yield "Isolation between requests was not tested."
 
 
-def _most_at_once(spans: list[tuple[int, int]]) -> int:
-    steps = sorted([(start, 1) for start, _ in spans] + [(end, -1) for _, end in spans])
-    most = now = 0
-    for _, change in steps:
-        now += change
-        most = max(most, now)
-    return most
+def _most_at_once(starts: Array, ends: Array) -> int:
+    """How many spans there were at one time at most; one that ends as another starts was not beside it."""
+    begun = np.sort(starts)
+    running = np.arange(1, len(begun) + 1) - np.searchsorted(np.sort(ends), begun, "right")
+    return int(running.max(initial=0))
 
 
 def _cancels(evidence: Evidence) -> Iterator[str]:

@@ -34,16 +34,17 @@ class Placement:
             for seed, slot in zip(seeds_of(sample), _numbers(sample), strict=False):
                 if seed is not None and slot is not None:
                     seen.setdefault(seed, set()).add(slot)
-        return {
-            e.id: next(iter(seen[e.seed])) for e in self.evidence.exchanges if len(seen.get(e.seed, ())) == 1
-        }
+        placed = {seed: next(iter(slots)) for seed, slots in seen.items() if len(slots) == 1}
+        table = self.evidence.exchange_table
+        seeds = zip(table["id"].tolist(), table["seed"].tolist(), strict=True)
+        return {id: placed[seed] for id, seed in seeds if seed in placed}
 
     @cached_property
     def failures(self) -> tuple[str, ...]:
         """Exchanges that failed by no fault of ours, and those alone in a check that failed."""
-        failed = [
-            e.id for e in self.evidence.exchanges if e.outcome == "fail" and fault_of(e.failure) != "ours"
-        ]
+        table = self.evidence.exchange_table
+        all_of = table.where(table["outcome"] == "fail").records
+        failed = [e.id for e in all_of if fault_of(e.failure) != "ours"]
         return tuple(dict.fromkeys((*failed, *failed_alone(self.evidence.checks))))
 
     def told(self, failed: Iterable[Exchange | str]) -> str:

@@ -1,9 +1,10 @@
 """Samples as series of numbers: one value over time, of one process, or while the server was idle. No I/O."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,28 +100,31 @@ def one_process(told: Readings) -> tuple[Readings, int]:
 def while_idle(evidence: Evidence, whole: Series) -> Series:
     """The part of a series that was read while every slot was free."""
     slots = evidence.source("slots")
-    idle = slots.times_s[slots.numbers("busy") == 0].tolist()
-    kept = [(t, v) for t, v in zip(whole.times, whole.values, strict=True) if near(idle, t)]
-    return Series(tuple(t for t, _ in kept), tuple(v for _, v in kept))
+    idle = slots.times_s[slots.numbers("busy") == 0]
+    times = np.array(whole.times, np.float64)
+    behind = np.append(idle, np.inf)[np.searchsorted(idle, times - NEAR_S)]
+    return _part(whole, behind <= times + NEAR_S)
 
 
 def during_load(evidence: Evidence, whole: Series) -> Series:
     """The part of a series that was read while the load ran."""
     start, end = load_span(evidence)
-    kept = [
-        (t, v)
-        for t, v in zip(whole.times, whole.values, strict=True)
-        if start <= t * NS and (end is None or t * NS <= end)
-    ]
-    return Series(tuple(t for t, _ in kept), tuple(v for _, v in kept))
+    times_ns = np.array(whole.times, np.float64) * NS
+    return _part(whole, (times_ns >= start) & (times_ns <= (np.inf if end is None else end)))
+
+
+def _part(whole: Series, mask: NDArray[np.bool_]) -> Series:
+    kept = mask.tolist()
+    return Series(tuple(compress(whole.times, kept)), tuple(compress(whole.values, kept)))
 
 
 def in_flight(evidence: Evidence, times: Sequence[float]) -> list[int]:
     """How many requests had been sent and had not ended, at each of these seconds of the run."""
-    sent = [e.sent_ns for e in evidence.exchanges] + [o.sent_ns for o in evidence.unclosed]
-    began = sorted(t / NS for t in sent)
-    ended = sorted(e.done_ns / NS for e in evidence.exchanges)
-    return [bisect_right(began, t) - bisect_right(ended, t) for t in times]
+    table, unclosed = evidence.exchange_table, [o.sent_ns for o in evidence.unclosed]
+    began = np.sort(np.concatenate([table["sent_ns"], np.array(unclosed, np.int64)])) / NS
+    ended = np.sort(table["done_ns"]) / NS
+    found = np.searchsorted(began, times, "right") - np.searchsorted(ended, times, "right")
+    return [int(n) for n in found]
 
 
 def gtt(evidence: Evidence) -> dict[str, Series]:

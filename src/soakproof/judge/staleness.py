@@ -49,6 +49,8 @@ def idle_at_work(evidence: Evidence, samples: Sequence[Sample]) -> tuple[list[tu
     there = () if _is_router(evidence) else evidence.exchanges
     ours = [e for e in there if asked in (None, e.model_asked) and whole(e) and e.stream]
     times = [sample.t_ns for sample in samples]  # in their order
+    if not times:
+        return [], 0
     during: dict[int, Exchange] = {}
     for answer in ours:
         for begin, end in _in_the_making(answer):

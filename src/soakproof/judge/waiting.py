@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, never_ended
 from soakproof.judge.slotwork import seeds_of
@@ -130,8 +132,9 @@ class Waits:
         return waiting
 
     @cached_property
-    def _answered(self) -> list[Exchange]:
-        return [e for e in self.evidence.exchanges if e.first_token_ns is not None]
+    def _answered(self) -> Sequence[Exchange]:
+        table = self.evidence.exchange_table
+        return table.where(~np.isnan(table["first_token_ns"])).records
 
     @cached_property
     def _sent(self) -> list[int]:
