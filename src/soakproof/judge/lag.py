@@ -7,7 +7,7 @@ import numpy as np
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import Floats
-from soakproof.judge.table import Table
+from soakproof.judge.table import Array
 from soakproof.records import Exchange
 from soakproof.samples import Readings
 
@@ -34,7 +34,7 @@ class Lag:
             total += lag
         return total
 
-    def of_each(self, from_ns: Floats, until_ns: Floats) -> Floats:
+    def of_each(self, from_ns: Array, until_ns: Array) -> Floats:
         """The same of many times at once, none of which ends before it begins."""
         ends, lags = np.array(self._ends, np.float64), np.array(self._lags, np.float64)
         begun = np.maximum.accumulate(ends - (1 + lags) * NS)
@@ -55,10 +55,10 @@ class Lags:
         lag = self._of.get(exchange.node)
         return lag.between(from_ns, until_ns) if lag else 0.0
 
-    def of_each(self, table: Table[Exchange], from_ns: Floats, until_ns: Floats) -> Floats:
-        """The same of many exchanges at once."""
-        found = np.zeros(len(table))
+    def of_each(self, nodes: Array, from_ns: Array, until_ns: Array) -> Floats:
+        """The same of many exchanges at once, each of one of these nodes."""
+        found = np.zeros(len(nodes))
         for node, lag in self._of.items():
-            own = table["node"] == node
+            own = nodes == node
             found[own] = lag.of_each(from_ns[own], until_ns[own])
         return found

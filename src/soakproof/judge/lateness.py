@@ -40,7 +40,7 @@ def late_answers(evidence: Evidence) -> dict[str, Details]:
     streamed = table.where(table.whole & table["stream"] & ~np.isnan(came))
     has_times = ~np.isnan(streamed.timing("predicted_ms"))
     timed = streamed.where(has_times)
-    lag = lags.of_each(timed, timed["first_token_ns"], timed["last_token_ns"])
+    lag = lags.of_each(timed["node"], timed["first_token_ns"], timed["last_token_ns"])
     came_ms = np.maximum((timed["last_token_ns"] - timed["first_token_ns"]) / NS * 1000 - lag * 1000, 0)
     stalled = _stopped(timed, came_ms, STALL_S, lambda gap_s: OUTSIDE * gap_s)
     paused = _stopped(timed, came_ms, PAUSE_S, lambda gap_s: np.full(len(gap_s), OUTSIDE * PAUSE_S))

@@ -11,6 +11,7 @@ from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.slotwork import phase_at_end
 from soakproof.judge.statistics import Floats
+from soakproof.judge.table import Array
 from soakproof.records import Exchange, Opened
 
 Ints = NDArray[np.int64]
@@ -27,7 +28,10 @@ class Spans:
     requests: tuple[Exchange | Opened, ...]
     start_ns: Ints
     end_ns: Ints
+    done_ns: Ints  # of what never ended, the same as end_ns
     prompt_ms: Floats  # that the server says its prompt took; NaN where it does not
+    predicted_ms: Floats  # and its answer
+    node: Array
 
     def __len__(self) -> int:
         return len(self.requests)
@@ -66,10 +70,18 @@ def spans(evidence: Evidence) -> Spans:
     opened = np.array([o.sent_ns for o in unclosed], np.int64)
     start = np.concatenate([table["sent_ns"], opened])
     end = np.concatenate([ended, np.maximum(opened, last)])
-    prompt = np.concatenate([table.timing("prompt_ms"), np.full(len(unclosed), np.nan)])
+    untold = np.full(len(unclosed), np.nan)
     order = np.argsort(start, kind="stable")
     requests: tuple[Exchange | Opened, ...] = (*evidence.exchanges, *unclosed)
-    return Spans(tuple(requests[n] for n in order), start[order], end[order], prompt[order])
+    return Spans(
+        tuple(requests[n] for n in order),
+        start[order],
+        end[order],
+        np.concatenate([table["done_ns"], end[len(table) :]])[order],
+        np.concatenate([table.timing("prompt_ms"), untold])[order],
+        np.concatenate([table.timing("predicted_ms"), untold])[order],
+        np.concatenate([table["node"], np.array([o.node for o in unclosed], object)])[order],
+    )
 
 
 def _outlives_ns(evidence: Evidence) -> Ints:

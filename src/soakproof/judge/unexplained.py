@@ -14,14 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
-from soakproof.judge.claims import timing
 from soakproof.judge.evidence import Evidence, load_span, never_ended
 from soakproof.judge.lag import Lags
 from soakproof.judge.occupancy import Ints, Spans, longest_free_ns, spans
-from soakproof.judge.series import near
 from soakproof.judge.slotwork import seeds_of
 from soakproof.judge.statistics import Floats
-from soakproof.judge.waiting import Looks
+from soakproof.judge.waiting import Looks, Request
 from soakproof.records import Exchange, Sample
 
 ASLEEP_S = 60.0  # without a request: a server may have put its model to rest
@@ -75,51 +73,45 @@ class Unexplained:
         blocks = all_of.blocks_ns(beside, start[of], first[of])
         neighbours = _sum_of_largest(of, blocks, self._slots, len(places))
         edges = np.searchsorted(of, np.arange(len(places) + 1))
-        for n, place in enumerate(places.tolist()):
-            if not excused[n]:
-                yield from self._wait(place, beside[edges[n] : edges[n + 1]], float(neighbours[n]) / NS)
-
-    def _wait(self, place: int, beside: Ints, neighbours: float) -> Iterator[Wait]:
-        """Nothing where something else may have been in its way. ``neighbours``: seconds of a batch that was
-        at work, and of what another slot had before this one had its turn.
-        """
-        all_of = self._spans
-        exchange, sent, first = (
-            all_of.requests[place],
-            int(all_of.start_ns[place]),
-            int(all_of.first_ns[place]),
-        )
-        assert isinstance(exchange, Exchange)
-        free = (first - sent) / NS
-        if len(beside) >= self._slots:
-            times = zip(all_of.start_ns[beside].tolist(), all_of.end_ns[beside].tolist(), strict=True)
-            free = longest_free_ns(times, self._slots, sent, first) / NS
-        if not free or self._is_excused(exchange, first, beside):
-            return
-        prompt, predicted = timing(exchange, "prompt_ms") or 0.0, timing(exchange, "predicted_ms") or 0.0
+        until_first = (first - start) / NS
+        free, seen = until_first.copy(), until_first.copy()
+        for n in np.flatnonzero((np.diff(edges) >= self._slots) & ~excused):
+            others = beside[edges[n] : edges[n + 1]]
+            times = zip(all_of.start_ns[others].tolist(), all_of.end_ns[others].tolist(), strict=True)
+            free[n] = longest_free_ns(times, self._slots, int(start[n]), int(first[n])) / NS
+        excused |= (free == 0) | self._reloaded(start, first)
+        for n in np.flatnonzero(self._slots_seen.any_between(start, first) & ~excused):
+            exchange = all_of.requests[places[n]]
+            excused[n] = self._for_others(exchange, int(first[n]), beside[edges[n] : edges[n + 1]])
+            seen[n] = self._until_seen(exchange, int(first[n]))
+        prompt, lag = all_of.prompt_ms[places] / 1000, self._lags.of_each(all_of.node[places], start, first)
         # What is generated unseen, such as hidden reasoning, lies between the prompt and the first token.
-        in_all = (exchange.done_ns - sent) / NS - (prompt + predicted) / 1000
-        lag = self._lags.within(exchange, sent, first)
-        most = min(free - prompt / 1000, in_all, self._until_seen(exchange, first))
-        yield Wait(exchange, max(0.0, most - neighbours - lag))
+        in_all = (all_of.done_ns[places] - start) / NS - prompt - all_of.predicted_ms[places] / 1000
+        most = np.minimum(np.minimum(free - prompt, in_all), seen)
+        # A batch that was at work, and what another slot had before this one had its turn.
+        waited = np.maximum(most - neighbours / NS - lag, 0)
+        for n in np.flatnonzero(~excused):
+            exchange = all_of.requests[places[n]]
+            assert isinstance(exchange, Exchange)
+            yield Wait(exchange, float(waited[n]))
 
-    def _is_excused(self, exchange: Exchange, first_ns: int, beside: Ints) -> bool:
-        """Whether a reload, or work for somebody else may have been in its way."""
-        if self._reloads:
-            middle, half = (exchange.sent_ns + first_ns) / 2 / NS, (first_ns - exchange.sent_ns) / 2 / NS
-            if near(self._reloads, middle, half + RELOAD_S):
-                return True
-        looks = self._slots_seen.between(exchange.sent_ns, first_ns)
-        if not looks:
-            return False
-        known = {exchange.seed, *(self._spans.requests[n].seed for n in beside.tolist())}
+    def _reloaded(self, start: Ints, first: Ints) -> NDArray[np.bool_]:
+        """Whether one of the server's processes ended about then."""
+        ends, around = np.array(self._reloads, np.float64), RELOAD_S * NS
+        begin, end = np.searchsorted(ends, start - around), np.searchsorted(ends, first + around, "right")
+        return np.asarray(end > begin, bool)
+
+    def _for_others(self, request: Request, first_ns: int, beside: Ints) -> bool:
+        """Whether work for somebody else may have been in its way, as the slots show."""
+        looks = self._slots_seen.between(request.sent_ns, first_ns)
+        known = {request.seed, *(self._spans.requests[n].seed for n in beside.tolist())}
         return any(_shows_others(look, known, len(beside)) for look in looks)
 
-    def _until_seen(self, exchange: Exchange, first_ns: int) -> float:
+    def _until_seen(self, request: Request, first_ns: int) -> float:
         """Seconds until a slot was seen at work for it, or until its first token."""
-        looks = self._slots_seen.between(exchange.sent_ns, first_ns)
-        seen = next((look.t_ns for look in looks if exchange.seed in seeds_of(look)), first_ns)
-        return (seen - exchange.sent_ns) / NS
+        looks = self._slots_seen.between(request.sent_ns, first_ns)
+        seen = next((look.t_ns for look in looks if request.seed in seeds_of(look)), first_ns)
+        return (seen - request.sent_ns) / NS
 
     @property
     def _slots(self) -> int:
@@ -139,8 +131,8 @@ class Unexplained:
         return Looks(self.evidence.source("slots").with_value())
 
     @cached_property
-    def _reloads(self) -> list[float]:
-        return [e.t_ns / NS for e in self.evidence.events if e.what in ("restart", "vanished")]
+    def _reloads(self) -> list[int]:
+        return [e.t_ns for e in self.evidence.events if e.what in ("restart", "vanished")]
 
 
 def _pairs(all_of: Spans, places: Ints) -> tuple[Ints, Ints]:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence, never_ended
 from soakproof.judge.slotwork import seeds_of
+from soakproof.judge.table import Array
 from soakproof.records import Exchange, Failure, Opened, Sample
 from soakproof.samples import Readings
 
@@ -29,6 +31,11 @@ class Looks:
     def samples(self) -> list[Sample]:
         """All of them."""
         return list(self._told)
+
+    def any_between(self, from_ns: Array, until_ns: Array) -> NDArray[np.bool_]:
+        """Whether any was completed within each of these times."""
+        times = np.array(self.t_ns, np.int64)
+        return np.searchsorted(times, from_ns) < np.searchsorted(times, until_ns, "right")
 
     def between(self, from_ns: int, until_ns: int) -> list[Sample]:
         """Those begun and completed within a time."""
