@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from soakproof.judge import (
+    NONCE_LETTERS,
     NS,
     Adjudicator,
     Evidence,
@@ -64,7 +65,9 @@ class Isolation(Adjudicator):
         answered = [e for e in evidence.exchanges if all_said(e) or e.stray_secrets]
         dropped = [e for e in evidence.exchanges if e.token_events and not all_said(e)]
         bare = {nonce.replace("-", ""): nonce for nonce in secrets}
-        foreign = [(e, found) for e in answered if (found := _foreign(e, secrets, bare))]
+        # Of secrets that are made of a nonce's letters any spelling is found; of others only their own.
+        to_find = frozenset[str]() if set[str]().union(*bare) <= set(NONCE_LETTERS) else secrets
+        foreign = [(e, found) for e in answered if (found := _foreign(e, to_find, bare))]
         leaks = _leaks(foreign, requests)
         ages = [leak.age for leak in leaks if leak.age is not None]
         if leaks:
@@ -153,12 +156,15 @@ class Isolation(Adjudicator):
 
 
 def _foreign(reader: Exchange, secrets: Set[str], bare: Mapping[str, str]) -> Set[str]:
-    """Secrets of other requests in all that an exchange was sent; ``bare`` has each by its letters alone."""
-    said = all_said(reader)
-    told = nonces(said).union(reader.stray_secrets)
-    respelled = disguised(said).union(reader.stray_secrets)
-    told |= {bare[found] for found in respelled if found in bare}
-    return (told & secrets).difference(reader.secrets)
+    """Secrets of other requests in all that an exchange was sent: in any spelling those that ``bare`` has by
+    their letters, as they are those of ``secrets``.
+    """
+    said, stray = all_said(reader), reader.stray_secrets
+    told = {bare[found] for found in (*disguised(said), *stray) if found in bare}
+    told |= {bare[letters] for found in stray if (letters := found.replace("-", "")) in bare}
+    if secrets:
+        told |= nonces(said) & secrets
+    return told.difference(reader.secrets)
 
 
 def _leaks(foreign: Sequence[tuple[Exchange, Set[str]]], requests: Iterable[Exchange | Opened]) -> list[Leak]:

@@ -7,7 +7,7 @@ Statistics are in `soakproof.judge.statistics`.
 
 from soakproof.amounts import number
 from soakproof.clock import NS
-from soakproof.context import all_said, disguised, nonces
+from soakproof.context import NONCE_LETTERS, all_said, disguised, nonces
 from soakproof.endings import how_ended
 from soakproof.failures import fault_of
 from soakproof.judge.evidence import Evidence
@@ -21,6 +21,7 @@ from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
 
 __all__ = [
     "METRICS",
+    "NONCE_LETTERS",
     "NS",
     "Adjudicator",
     "Bytes",

@@ -28,13 +28,14 @@ def raw_result_told(evidence: "Evidence") -> Iterator[Disagreement]:
     if raw is None:
         return
     ended = evidence.run.get("ended") or {}
-    problems = [*_counts(raw, evidence), *_outcome(raw)]
+    made, unreadable = _made(evidence, ended)
+    problems = [*_counts(raw, evidence, made), *_outcome(raw)]
     if not evidence.recovered:  # run.json may be of the time before raw.json
         problems += _ended(raw.get("ended") or ({} if of_this_program(evidence) else None), ended)
     if evidence.plan or not crashed(evidence):  # a run that was never prepared has no plan
         problems += _thresholds(raw, evidence.plan.get("thresholds") or ())
         if of_this_version(evidence) and not problems:
-            problems += _judged(raw, evidence, ended)
+            problems += [unreadable] if unreadable else _judged(raw, made)
     yield from (Disagreement("raw result", problem) for problem in problems)
 
 
@@ -44,9 +45,24 @@ def _records(evidence: "Evidence") -> list[Record]:
     return [r for r in evidence.records if r.node in nodes]
 
 
-def _counts(raw: Mapping[str, Any], evidence: "Evidence") -> Iterator[str]:
+def _made(evidence: "Evidence", ended: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """raw.json as this evidence makes it, by the rules that are in force here; and why its thresholds could
+    not be judged, where that is so.
+    """
+    planned = [
+        Threshold(name=str(t.get("name")), that=str(t.get("that")), why="")
+        for t in evidence.plan.get("thresholds") or ()
+    ]
+    records = _records(evidence)
+    try:
+        return raw_result(planned if of_this_version(evidence) else (), records, ended=ended), ""
+    except SoakproofError as error:
+        told = f"the plan has a threshold that cannot be read: {plain(error, 200)}"
+        return raw_result((), records, ended=ended), told
+
+
+def _counts(raw: Mapping[str, Any], evidence: "Evidence", made: Mapping[str, Any]) -> Iterator[str]:
     """Numbers that no rule of judging decides."""
-    made = raw_result((), _records(evidence), ended={})
     for name in ("exchanges", "iterations", "checks"):
         said, there = raw.get(name), made[name]
         if name == "checks" and said is not None and not of_this_version(evidence):
@@ -55,17 +71,8 @@ def _counts(raw: Mapping[str, Any], evidence: "Evidence") -> Iterator[str]:
             yield f"raw.json says {name} {_shown(said, there)}"
 
 
-def _judged(raw: Mapping[str, Any], evidence: "Evidence", ended: Mapping[str, Any]) -> Iterator[str]:
+def _judged(raw: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[str]:
     """The thresholds and the outcome, judged again by the rules that the run was judged by."""
-    planned = [
-        Threshold(name=str(t.get("name")), that=str(t.get("that")), why="")
-        for t in evidence.plan.get("thresholds") or ()
-    ]
-    try:
-        made = raw_result(planned, _records(evidence), ended=ended)
-    except SoakproofError as error:
-        yield f"the plan has a threshold that cannot be read: {plain(error, 200)}"
-        return
     for said, there in zip(thresholds(raw), made["thresholds"], strict=True):
         other = next((n for n in _JUDGED if said.get(n) != there[n]), None)
         if other:
