@@ -18,9 +18,11 @@ from soakproof.judge import (
     finding,
     ids,
     nonces,
+    plain,
 )
 from soakproof.judge.lentreasoning import PIECE, lent
 from soakproof.judge.origins import Mixed, mixed
+from soakproof.judge.sharedwords import WORDS, shared_words
 from soakproof.judge.telling import request_name
 from soakproof.records import Exchange, Opened
 
@@ -57,6 +59,7 @@ class Isolation(Adjudicator):
         yield self._foreign(evidence)
         yield from self._mixed(evidence)
         yield from self._lent(evidence)
+        yield from self._shared(evidence)
         yield self._overlap(evidence)
 
     def _foreign(self, evidence: Evidence) -> Finding:
@@ -132,6 +135,25 @@ class Isolation(Adjudicator):
                 exchanges=ids(e.id for one in found for e in (one.reader, one.owner)),
                 strength=f"{PIECE} characters in a row, and most answers have no reasoning",
                 fault="front",
+            )
+
+    def _shared(self, evidence: Evidence) -> Iterable[Finding]:
+        """Words of one drawn answer in another: whose they are no code tells."""
+        found = shared_words(evidence.exchanges)
+        if found:
+            longest = max(found, key=lambda one: len(one.words))
+            told = plain(" ".join(longest.words), 80)
+            yield finding(
+                self,
+                "words",
+                Outcome.INCONCLUSIVE,
+                f"{counted(len(found), 'answer has', 'answers have')} a long row of words in common with the "
+                f"answer to another prompt; the longest, {len(longest.words)} words: "
+                f"{request_name(longest.reader)} and {request_name(longest.owner)}: {told}.",
+                figures=(Figure(name="with words of another", value=len(found), n=len(evidence.exchanges)),),
+                limit=f"fewer than {WORDS} words in a row",
+                exchanges=ids(e.id for one in found for e in (one.reader, one.owner)),
+                strength="both were drawn at a temperature, to different prompts",
             )
 
     def _overlap(self, evidence: Evidence) -> Finding:

@@ -216,3 +216,45 @@ def test_anothers_answer_as_reasoning_is_a_leak() -> None:
     own = replace(short[3], reasoning=STORY, text=STORY)
     assert "reasoning" not in adjudicate("isolation", evidence(story, *short[:3], own, *short[4:]))
     assert "reasoning" not in adjudicate("isolation", evidence(story, *short))
+
+
+def prose(*parts: str) -> str:
+    """A text of so many words in a row as each part says, all different by the part's name."""
+    return " ".join(
+        f"{name}{n}" for name, _, many in (p.partition(" ") for p in parts) for n in range(int(many))
+    )
+
+
+def drawn(id: str, text: str, **more):
+    return exchange(
+        id, at=float(ord(id[-1])), took=0.5, text=text, **{"temperature": 0.8, "prompt_digest": id, **more}
+    )
+
+
+@pytest.mark.parametrize("before", [0, 7, 19, 20, 33])
+@pytest.mark.parametrize("behind", [0, 1, 50])
+def test_a_long_row_of_words_of_another_answer_is_doubtful(before: int, behind: int) -> None:
+    first = drawn("a", prose(f"p {before}", "shared 40", "q 60"))
+    second = drawn("b", prose(f"r {behind}", "shared 40", "s 60"))
+    found = adjudicate("isolation", evidence(first, second))["words"]
+    assert (found.outcome, found.exchanges) == (Outcome.INCONCLUSIVE, ("b", "a"))
+    assert "the longest, 40 words" in found.answer
+
+
+@pytest.mark.parametrize(
+    "healthy",
+    [
+        {"text": prose("x 30", "shared 39", "y 60")},
+        {"temperature": 0.0},
+        {"temperature": None},
+        {"prompt_digest": "same"},
+        {"text": " ".join(["round and round it goes"] * 30)},
+    ],
+)
+def test_words_in_common_for_a_reason_are_none(healthy) -> None:
+    text = prose("p 11", "shared 40", "q 60")
+    if "and" in healthy.get("text", ""):
+        text = healthy["text"]
+    first = drawn("a", text, prompt_digest="same")
+    second = drawn("b", **{"text": prose("x 30", "shared 40"), "prompt_digest": "other", **healthy})
+    assert "words" not in adjudicate("isolation", evidence(first, second))
