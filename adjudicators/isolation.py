@@ -181,9 +181,9 @@ def _foreign(reader: Exchange, secrets: Set[str], bare: Mapping[str, str]) -> Se
     """Secrets of other requests in all that an exchange was sent: in any spelling those that ``bare`` has by
     their letters, as they are those of ``secrets``.
     """
-    said, stray = all_said(reader), reader.stray_secrets
-    told = {bare[found] for found in (*disguised(said), *stray) if found in bare}
-    told |= {bare[letters] for found in stray if (letters := found.replace("-", "")) in bare}
+    said = all_said(reader)
+    stray = (found.replace("-", "") for found in reader.stray_secrets)
+    told = {bare[letters] for letters in (*disguised(said), *stray) if letters in bare}
     if secrets:
         told |= nonces(said) & secrets
     return told.difference(reader.secrets)

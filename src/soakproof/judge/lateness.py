@@ -74,12 +74,16 @@ def _ended_late(timed: Table[Exchange], table: Table[Exchange], lags: Lags) -> D
     found = {}
     sent, first = table["sent_ns"], table["first_token_ns"]
     waited = np.where(np.isnan(first), table["done_ns"], first)
-    for exchange in timed.where(timed["done_ns"] - timed["last_token_ns"] >= LATE_END_S * NS).records:
+    late = timed.where(timed["done_ns"] - timed["last_token_ns"] >= LATE_END_S * NS)
+    lag = lags.of_each(late["node"], late["last_token_ns"], late["done_ns"])
+    for exchange, lag_s in zip(late.records, lag.tolist(), strict=True):
         last, done = exchange.last_token_ns or 0, exchange.done_ns
         unseen_ms = max((timing(exchange, "predicted_ms") or 0) - (spread_ms(exchange) or 0), 0.0)
-        late_s = (done - last) / NS - unseen_ms / 1000 - lags.within(exchange, last, done)
-        beside = table.where((sent < done) & (waited > last)).records
-        if late_s >= LATE_END_S and all(other.id == exchange.id for other in beside):
+        late_s = (done - last) / NS - unseen_ms / 1000 - lag_s
+        if late_s < LATE_END_S:
+            continue
+        beside = np.flatnonzero((sent < done) & (waited > last))
+        if all(table.records[n].id == exchange.id for n in beside):
             found[exchange.id] = f"its end came {late_s:.1f} s after its last token"
     return found
 

@@ -57,11 +57,11 @@ def stored(exchanges: Iterable[Exchange]) -> list[Stored]:
     answers = sorted((e for e in exchanges if whole(e) and e.text), key=lambda e: e.done_ns)
     ids_tell = _are_own(answers)
     texts, ids = Counter(a.text for a in answers), Counter(a.answer_id for a in answers)
-    works = Counter(map(_work, answers))
+    works = Counter(map(times, answers))
     first: dict[Hashable, Exchange] = {}
     found = []
     for answer in answers:
-        if texts[answer.text] == 1 or max(ids[answer.answer_id], works[_work(answer)]) == 1:
+        if texts[answer.text] == 1 or max(ids[answer.answer_id], works[times(answer)]) == 1:
             continue  # it has nothing by which it could be another's
         signs = list(_signs(answer, ids_tell))
         known = (first[sign] for sign in signs if sign in first)
@@ -91,13 +91,6 @@ def drawn_alike(exchanges: Iterable[Exchange]) -> list[Stored]:
 
 def _is_varied(text: str) -> bool:
     return len(text) >= LONG_CHARS and len(set(text[:LONG_CHARS].split())) >= LONG_WORDS
-
-
-def _work(answer: Exchange) -> Hashable:
-    """What is told of its work, as it is told."""
-    told = answer.timings or {}
-    found = told.get("prompt_ms"), told.get("predicted_ms")
-    return found if all(isinstance(ms, (int, float)) for ms in found) else None
 
 
 def _signs(answer: Exchange, ids_tell: bool) -> Iterator[Hashable]:

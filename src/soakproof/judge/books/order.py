@@ -26,7 +26,6 @@ _TIMES: Mapping[type, tuple[str, ...]] = {
     Iteration: ("started_ns", "ended_ns"),
     **dict.fromkeys((Check, KernelEvent, Event), ("t_ns",)),
 }
-_UNORDERED = (Exchange,)  # which ends of theirs come first is a matter of the server; others are in turn
 _EARLY_NS = 50_000_000  # a timer may wake that much before it is due
 
 
@@ -67,7 +66,7 @@ def _of_kind(
     yield "outside of the run", outside
     latest = np.fmax.accumulate(times, axis=1)  # passes over what is not known
     yield "with times that run backward", np.any(times[:, 1:] < latest[:, :-1], axis=1)
-    if kind not in _UNORDERED:
+    if kind is not Exchange:  # which of those ends first is a matter of the server
         yield "behind a later one", np.diff(times[:, -1], prepend=times[0, -1]) < 0
 
 
