@@ -86,8 +86,13 @@ class Catalog:
             return known[name]
         raise UsageError(
             f"no {what} is called {plain(name, 100)!r}",
-            f"{did_you_mean(name, known)}there are: {', '.join(sorted(known)) or 'none'}",
+            f"{did_you_mean(name, known)}there are: {', '.join(sorted(known)) or 'none'}{self._own(room)}",
         )
+
+    def _own(self, room: str) -> str:
+        """Where a user's own would be found, where there is no such folder."""
+        own = f"; your own are found in {room}/ of the folder you are in"
+        return "" if (self.here / room).is_dir() else own
 
     def plan(self, name: str) -> Path:
         return self.find("plan", "scenarios", ".toml", name)

@@ -299,6 +299,7 @@ def test_one_adjudicator_is_asked_and_nothing_is_stored(
     ("arguments", "told"),
     [
         (("sayz",), "no adjudicator is called 'sayz'\n  did you mean 'says'"),
+        (("hand",), "hand is a run, where an adjudicator is expected\n  the adjudicator comes first"),
         (("says", "--set", "outcom=1"), "unknown key 'outcom'"),
         (("says", "--set", "outcome"), "expected OPTION=VALUE"),
         (("broken.py",), "broken.py cannot be loaded"),

@@ -227,3 +227,9 @@ def test_a_runs_own_name_is_no_name_for_another(soakproof: Command, runs: Path) 
     for name in (second.name, second.name[-4:]):
         refused = soakproof("baseline", "add", name, first.name)
         assert (refused.code, "which it would hide" in refused.err) == (64, True)
+
+
+def test_a_name_and_a_run_in_each_others_place_are_told(soakproof: Command, runs: Path) -> None:
+    run = soaked(runs)
+    said = soakproof("baseline", "add", run.name, "nightly")
+    assert (said.code, f"baseline add nightly {run.name}" in said.err) == (64, True), said.err

@@ -282,9 +282,14 @@ def test_sealed_runs_are_compared_by_path_name_and_baseline(soakproof: Command, 
     was = soaked(runs, STEADY)
     now = soaked(runs, tuple(0.8 * v for v in STEADY), target={"build": "b2"})
     soakproof("baseline", "add", "nightly", was.name)
-    said = soakproof("compare", "nightly", f"new={now}", "--metric", "generation_rate")
+    asked = ["compare", "nightly", f"new={now}", "--metric", "generation_rate"]
+    said = soakproof(*asked, "--accept-few")
     assert said.code == 1
     assert "Worse by more than 3.0%: long_prose generation_rate." in said.out
+    once = soakproof(*asked)
+    assert (once.code, "in one run of each arm: long_prose" in once.out) == (2, True), once.out
+    again = soaked(runs, tuple(0.8 * v for v in STEADY), target={"build": "b2"})
+    assert soakproof("compare", "nightly", f"new={now},{again}", "--metric", "generation_rate").code == 1
     assert "backend_build" in said.out
     touched = now / "evidence/load/exchanges.jsonl"
     touched.write_bytes(touched.read_bytes().replace(b"64000", b"63000") + b" ")

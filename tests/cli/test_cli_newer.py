@@ -102,3 +102,15 @@ def test_an_earlier_format_goes_on_to_work(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize("found", [2, "1", 1.5, None, True, [1], -1, 10**400])
 def test_what_is_no_known_format_is_refused(found: Any) -> None:
     assert newer({"format": found}).startswith("written by a newer soakproof: format ")
+
+
+@pytest.mark.parametrize("name", ["run.json", "raw.json"])
+def test_a_document_that_was_edited_is_told_as_that_whatever_its_format_says(
+    soakproof: Command, a_run: Path, policies: Path, name: str
+) -> None:
+    told(a_run / name, None)
+    for command in (("adjudicate", "latest", "--policy", "pass"), ("bundle", "latest", "-o", "a.tar")):
+        said = soakproof(*command)
+        assert (said.code, "is not as it was sealed" in said.err) == (64, True), said.err
+    said = soakproof("verify")
+    assert (said.code, "NOT as it was sealed" in said.out) == (1, True)

@@ -72,7 +72,7 @@ def session(folder: Path, url: str, on_trouble: Callable[[], None] = lambda: Non
             stack=stack,
         )  # fmt: skip
         made = Session(PLAN, rig)
-        made.begin(on_trouble)
+        made.begin(on_trouble, lambda: PLAN.users)
         yield made
         made.drain()
         made.finish("time")

@@ -320,6 +320,30 @@ def test_a_wrong_start_in_the_web_ui_is_told_and_its_run_time_counts_from_the_lo
     assert "Traceback" not in output(tmp_path)
 
 
+def test_fewer_users_in_mid_run_are_recorded_and_end_what_they_began(tmp_path: Path, unused_port: int):
+    import httpx
+
+    with locust(tmp_path, "--web-port", str(unused_port)) as process:
+        ui = httpx.Client(base_url=f"http://127.0.0.1:{unused_port}", timeout=60, trust_env=False)
+        wait_for(lambda: _answers(ui), 30)
+        form = {"user_count": 4, "spawn_rate": 4}
+        assert ui.post("/swarm", data={**form, "run_time": "3s"}).json()["success"]
+        run = loaded(tmp_path, 2)
+        assert ui.post("/swarm", data={**form, "user_count": 1}).json()["success"]  # and no run time
+        wait_for(lambda: ui.get("/stats/requests").json()["user_count"] == 1, 60)
+        time.sleep(3)
+        assert ui.post("/stop").json()["success"]
+        wait_for(lambda: verify(run).sealed, 90)
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+    told = document(run / "run.json")
+    assert told["ended"]["why"] == "stopped"
+    assert [change["users"] for change in told["users_changed"]] == [1]
+    assert "users_changed" in [e["what"] for e in lines(run, "events.jsonl")]
+    assert {x["end"] for x in lines(run, "iterations.jsonl")} == {"completed"}
+    assert {x["outcome"] for x in closed(run)} == {"ok"}
+
+
 def test_starts_and_stops_of_the_web_ui_in_each_others_way_leave_sealed_runs(
     tmp_path: Path, unused_port: int
 ):

@@ -1,12 +1,15 @@
 """`soakproof try-adjudicator`: one adjudicator on one run, while it is being written. Nothing is stored."""
 
+import shlex
 from pathlib import Path
 
 import click
 
 from soakproof.cli.options import filled, runs_option, setting
 from soakproof.cli.output import colour, say, say_coloured, width, working
-from soakproof.cli.reading import sealed_run
+from soakproof.cli.reading import is_run_name, sealed_run
+from soakproof.errors import UsageError
+from soakproof.plain import plain
 
 
 @click.command("try-adjudicator", short_help="Ask one adjudicator about a run, and store nothing.")
@@ -41,7 +44,15 @@ def try_adjudicator(file: str, run: str, settings: tuple[str, ...], baseline: st
     from soakproof.judgement import try_adjudicator as ask
 
     options, catalog = dict(setting(text) for text in settings), Catalog()
-    catalog.adjudicator(file)  # what is wrong with it is told before a long run is read
+    try:
+        catalog.adjudicator(file)  # what is wrong with it is told before a long run is read
+    except UsageError as error:
+        if not is_run_name(runs, file):
+            raise
+        raise UsageError(
+            f"{plain(file, 100)} is a run, where an adjudicator is expected",
+            f"the adjudicator comes first: soakproof try-adjudicator {shlex.quote(run)} {shlex.quote(file)}",
+        ) from error
     with working("reading the run and its seals"):
         judged = sealed_run(runs, run)
         before = chosen(runs, baseline, judged, "default").runs if baseline else ()

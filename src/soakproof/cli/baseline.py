@@ -1,5 +1,6 @@
 """`soakproof baseline`: names for the runs that later ones are compared with."""
 
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import click
 
 from soakproof.cli.options import filled, runs_option
 from soakproof.cli.output import say, table, working
-from soakproof.cli.reading import entry_outcome, sealed_run
+from soakproof.cli.reading import entry_outcome, is_run_name, sealed_run
 from soakproof.errors import EXIT_FAIL, EXIT_OK, UsageError
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.finding import Outcome
@@ -67,6 +68,11 @@ def add(name: str, named: tuple[str, ...], note: str | None, runs: Path) -> int:
       soakproof baseline add nightly RUN --note "the model's own first week"
       soakproof baseline add nightly RUN RUN RUN
     """
+    if is_run_name(runs, name) and not any(is_run_name(runs, run) for run in named):
+        raise UsageError(
+            f"{plain(name, 100)} is a run, where the baseline's name is expected",
+            f"the name comes first: soakproof baseline add {shlex.quote(named[0])} {shlex.quote(name)}",
+        )
     with working("reading the runs and their seals"):
         found = [_looked_at(sealed_run(runs, run)) for run in named]
     _refuse_unlike([evidence for _, evidence in found])

@@ -71,7 +71,11 @@ def _out(name: str, what: str) -> Callable[[F], F]:
 @click.option(
     "--kind", "kinds", multiple=True, metavar="NAME", help="Only this kind, or workload.  [repeatable]"
 )
-@click.option("--accept-few", is_flag=True, help="Let medians of fewer than five repeats decide.")
+@click.option(
+    "--accept-few",
+    is_flag=True,
+    help="Let medians of fewer than five repeats decide, or one run an arm.",
+)
 @click.option(
     "--anyway", is_flag=True, help="Compare also arms that differ in a field that must be the same."
 )
@@ -114,7 +118,7 @@ def compare(
     Cold prompts are compared with cold ones alone, and lengths are matched first. With five or more repeats
     an arm the interval of the ratio decides against the margin, corrected over the metrics of a workload;
     fewer describe, and decide with --accept-few alone. From five runs an arm on, a run is a repeat; else
-    an answer is.
+    an answer is, and what is worse in one run of each arm is INCONCLUSIVE without --accept-few.
 
     A FILE of - is standard output, for one form that is text; the tables go to standard error then.
 

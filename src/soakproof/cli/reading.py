@@ -32,6 +32,15 @@ NEWER = "of a newer version"  # the same
 _TOLD = 5  # touched files that an error names
 
 
+def is_run_name(runs: Path, name: str) -> bool:
+    """Whether a run is called so, or a part of the name of one is, or the newest is asked for."""
+    try:
+        find(runs, name)
+    except UsageError:
+        return False
+    return True
+
+
 def sealed_run(runs: Path, name: str, what: str = "RUN", seal: SealState | None = None) -> Loaded:
     """The run of a name, read whole; ``seal`` where it was verified already. Raises UsageError for one that
     is unsealed or was touched.

@@ -19,6 +19,7 @@ from soakproof.plain import model_name, plain
 
 _SHOWN = 20
 _DAMAGED = "damaged"
+_NOT_SHOWN = "not of what is there"  # verdicts on evidence that was damaged since
 _STATES = {
     "sealed": "unchecked",
     "recovered": "recovered",
@@ -70,14 +71,14 @@ def _notes(rows: Sequence[tuple[str, ...]], verify: str) -> Iterator[str]:
 
 
 def _row(path: Path) -> tuple[str, ...]:
-    about, raw = document(path / rundir.RUN), document(path / rundir.RAW)
+    about, raw, state = document(path / rundir.RUN), document(path / rundir.RAW), _state(path)
     return (
         path.name,
         _target(about),
         _lasted(about),
         (_exit(raw) if is_guard(about) else "") or plain(raw.get("outcome") or "unknown", 12),
-        _verdicts(path),
-        _state(path),
+        _NOT_SHOWN if state == _DAMAGED and rundir.verdict_folders(path) else _verdicts(path),
+        state,
     )
 
 

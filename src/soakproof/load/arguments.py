@@ -145,7 +145,8 @@ def _refusals(options: argparse.Namespace) -> Iterator[UsageError]:
     for unknown in sorted(set(options.user_classes) - known):
         yield UsageError(
             f"no user class is called {plain(unknown, 100)!r}",
-            f"leave it out, or name one of the locustfile's: {', '.join(sorted(known))}",
+            "leave it out (a time is one word: -t 3m), or name one of the locustfile's: "
+            f"{', '.join(sorted(known))}",
         )
 
 

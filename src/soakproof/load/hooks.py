@@ -7,7 +7,9 @@ What Locust does, and why the hooks are as they are (observed on 2.47):
 - On Ctrl-C and SIGTERM the exit code is fixed before `test_stop`, so `quitting` stops the runner itself.
 - Exceptions in listeners are swallowed, except StopTest and SystemExit.
 - The web UI's form counts its run time from before `test_start`: the timer is set again when the load
-  begins. A run time of an earlier start stays among the options.
+  begins. A run time of an earlier start stays among the options, and an edit takes its timer away.
+- Users that become fewer are killed in mid-request, and without a sign of it until they are gone: while the
+  load goes on they are given the time of a drain, and their number is looked at.
 - Locust exits 0 when nothing completed; we always set the exit code, and reset it at each start.
 """
 
@@ -69,6 +71,7 @@ class Hooks:
         self.preparing: gevent.Greenlet | None = None  # that of a start, until its load begins
         self.why = "stopped"  # how the load ended: time, interrupt, stopped
         self.why_not = ""  # why the last start came to nothing, if so
+        self.by_page = False  # the load was begun from the web UI's page, whose timer may be taken away
         self.resets_stats = False  # --reset-stats: Locust's numbers begin again once all users are there
         self.next_step = ""  # what to type after the last run
         self.worst = EXIT_OK  # of all runs of this process: a later one does not make up for it
@@ -111,7 +114,8 @@ class Hooks:
             make_tasks(self.plan)
             environment._filter_tasks_by_tags()
             if environment.web_ui is not None:
-                Page(environment, environment.web_ui, lambda: self.why_not, self._is_ending).attach()
+                page = Page(environment, environment.web_ui, lambda: self.why_not, self._is_ending)
+                page.attach(self._time_is_up)
             if options.headless or options.autostart:
                 with sigterm_as_well():
                     self._prepare(environment)
@@ -157,12 +161,15 @@ class Hooks:
         self.why, self.why_not = "stopped", ""
         self.preparing = gevent.getcurrent()
         try:
-            timed = False
+            timed, self.by_page = False, self.session is None
             if self.session is None:
                 timed = _take_run_time(environment)
                 self._prepare(environment)
             assert self.session is not None
-            self.session.begin(lambda: _quit(environment))
+            runner = environment.runner
+            assert runner is not None
+            environment.stop_timeout = self.session.plan.drain
+            self.session.begin(lambda: _quit(environment), lambda: runner.target_user_count)
             if timed:
                 _set_run_time(environment)
         except SoakproofError as error:
@@ -187,12 +194,10 @@ class Hooks:
         logging.error("soakproof: %s", visible(str(error)))
         raise gevent.GreenletExit from error  # the end of the start alone: no unhandled error
 
-    def on_spawning_complete(self, user_count: int, **_: Any) -> None:
-        """All users are there: at a start, and whenever their number is changed in the web UI."""
-        if self.session is not None:
-            self.session.users(user_count)
-            if self.resets_stats:
-                self.on_reset_stats()
+    def on_spawning_complete(self, **_: Any) -> None:
+        """All users are there: at a start, and whenever their number is changed."""
+        if self.session is not None and self.resets_stats:
+            self.on_reset_stats()
 
     def on_reset_stats(self, **_: Any) -> None:
         """Locust's numbers begin again: what they count after this is less than the evidence has."""
@@ -200,11 +205,16 @@ class Hooks:
             self.session.note("stats_reset")
 
     def on_test_stopping(self, environment: Environment, **_: Any) -> None:
+        environment.stop_timeout = 0.0
         if self.session is not None:
             limit = environment.parsed_options.run_time
-            if limit and self.session.elapsed_s >= limit - 2:
+            if limit and not self.by_page and self.session.elapsed_s >= limit - 2:
                 self.why = "time"
             self.session.drain()
+
+    def _time_is_up(self) -> None:
+        """The timer of the web UI's page has run out."""
+        self.why = "time"
 
     def on_test_stop(self, environment: Environment, **_: Any) -> None:
         """Seal the run and print what came of it. A second stop waits for the first."""

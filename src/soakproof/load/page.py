@@ -37,11 +37,19 @@ class Page:
     why_not: Callable[[], str]  # why the last start came to nothing; empty where it did not
     is_ending: Callable[[], bool]  # a run is being ended and sealed
 
-    def attach(self) -> None:
+    def attach(self, time_is_up: Callable[[], None]) -> None:
+        """``time_is_up`` is called before the page's timer stops the load."""
         options = self.environment.parsed_options
         assert options is not None
         if not self.environment.host:
             self.environment.host = options.host = TESTBED
+        stop = self.ui._stop_runners
+
+        def stop_in_time() -> None:
+            time_is_up()
+            stop()
+
+        self.ui._stop_runners = stop_in_time
         self.ui.app.before_request(self._before)
         self.ui.app.after_request(self._after)
 

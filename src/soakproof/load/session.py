@@ -65,12 +65,15 @@ class Session:
             rig.processes, float(plan.watch.interval), self.note, is_guarded=plan.guard.is_relied_on
         )
         self._on_trouble: Callable[[], None] = lambda: None
+        self._users: Callable[[], int] = lambda: plan.users
 
     # -- during the load
 
-    def begin(self, on_trouble: Callable[[], None]) -> None:
-        """The load starts now. ``on_trouble`` is called once if it cannot go on."""
-        self._on_trouble = on_trouble
+    def begin(self, on_trouble: Callable[[], None], users: Callable[[], int]) -> None:
+        """The load starts now. ``on_trouble`` is called once if it cannot go on; ``users`` tells how many
+        users are asked for.
+        """
+        self._on_trouble, self._users = on_trouble, users
         self.run.document.update(state="running", load_started_ns=self._clock.now())
         self.run.save()
         self._rig.stack.callback(TesterSampler(self._recorder, self._clock, self._state).close)
@@ -143,6 +146,8 @@ class Session:
         while True:
             gevent.sleep(1)
             self._companions.look(self.elapsed_s)
+            if not self.stopping:
+                self._look_at_users()
             for told in self._missing_roles.told(self._recorder.roles, self._recorder.completed):
                 say(f"warning: {told}")
             if not self._rig.driver.sweeper.alive and not self.finishing:
@@ -193,13 +198,13 @@ class Session:
             with contextlib.suppress(RecorderError):  # said and acted upon where it arose
                 self._recorder.event(what, **details)
 
-    def users(self, count: int) -> None:
-        """So many users are there now: what their number was at first, and became, tells runs apart."""
+    def _look_at_users(self) -> None:
+        """What the number of users that are asked for was at first, and became, tells runs apart."""
         changes = self.run.document.setdefault("users_changed", [])
-        was = changes[-1]["users"] if changes else self.plan.users
-        if count != was:
-            self.note("users_changed", was=was, now=count)
-            changes.append({"users": count, "after_s": round(self.elapsed_s, 1)})
+        was, now = changes[-1]["users"] if changes else self.plan.users, self._users()
+        if now != was:
+            self.note("users_changed", was=was, now=now)
+            changes.append({"users": now, "after_s": round(self.elapsed_s, 1)})
 
     def give_up(self, error: SoakproofError) -> None:
         """The load cannot begin."""
@@ -218,6 +223,8 @@ class Session:
         Ctrl-C, ends them at once.
         """
         if not self.stopping:
+            if self.began:
+                self._look_at_users()
             self.stopping = True
             self.run.document["load_stopping_ns"] = self._clock.now()
             if self._active:

@@ -107,7 +107,9 @@ _ENDS = {
 # Events and characters.
 _FRAMES = {
     "parse_error": _violation("an event that is no JSON"),
-    "not_strict_json": _violation("JSON with NaN, Infinity or doubled keys: strict clients refuse it"),
+    "not_strict_json": _violation(
+        "JSON with NaN, Infinity, numbers beyond a double, half of a surrogate pair: strict clients refuse it"
+    ),
     "invalid_utf8": _violation("bytes that are no UTF-8: characters were cut or damaged"),
     "surrogates": _violation("halves of characters in separate pieces of JSON"),
     "replacement_character": _doubt(

@@ -18,7 +18,19 @@ from soakproof.plain import plain
 from soakproof.records import FILES, Record, Sample, decode, decode_lines
 from soakproof.run.bare import bare_among, refuse_bare
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
-from soakproof.run.seal import EVIDENCE, RAW, RUN, SEAL, TORN, SealState, is_own, nodes, verify
+from soakproof.run.seal import (
+    EVIDENCE,
+    RAW,
+    RUN,
+    SEAL,
+    TORN,
+    SealState,
+    compare,
+    is_own,
+    nodes,
+    read_seal,
+    verify,
+)
 from soakproof.run.shapes import shaped_raw, shaped_run
 from soakproof.strictjson import doubled_key
 
@@ -157,8 +169,20 @@ def _json(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise UsageError(f"{path} is not a JSON object", _look_at(path.parent))
     if told := newer(document):
+        if changed := _changed(path):  # so no later version has written what it says
+            raise UsageError(f"{path} is not as it was sealed: {changed}", _look_at(path.parent))
         raise UsageError(f"{path} was {told}", UPDATE)
     return document
+
+
+def _changed(path: Path) -> str:
+    """What is wrong with a document by the seal of its run; "" where nothing is, or that proves nothing."""
+    try:
+        _, entries = read_seal(path.parent / SEAL)
+    except (OSError, ValueError):
+        return ""
+    told = (compare(path.parent, name, summed, size) for summed, size, name in entries if name == path.name)
+    return next(told, "")
 
 
 def _parsed(path: Path) -> Any:
@@ -191,7 +215,7 @@ def of_newer(run: Path) -> list[str]:
     """Which documents of a run a later version wrote, in words."""
     told = []
     for name in (RUN, RAW):
-        if is_own(run / name) and not damage(run, name):
+        if is_own(run / name) and not damage(run, name) and not _changed(run / name):
             told += [
                 f"{name}: {words}" for words in (newer(orjson.loads((run / name).read_bytes())),) if words
             ]

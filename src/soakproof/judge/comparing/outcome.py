@@ -11,6 +11,7 @@ from soakproof.judge.finding import Outcome
 from soakproof.plain import listed, plain
 
 _TOLD = 5
+_REPEAT = "That may be the run and not the arm: give each arm more runs, or let one decide by --accept-few."
 
 
 def outcome(
@@ -29,8 +30,12 @@ def outcome(
         return Outcome.INCONCLUSIVE, f"Not comparable: {listed(against, _TOLD, '; ', 160)}."
     deciding = [row for row in found if row.decides]
     worse = [r for r in deciding if r.judged.result is Result.WORSE and (request.accept_few or not r.few)]
+    single = () if request.accept_few else _single(arms)
+    if sure := [row for row in worse if row.arm not in single]:
+        return Outcome.FAIL, f"Worse by more than {request.margin:.1%}: {_named(sure)}."
     if worse:
-        return Outcome.FAIL, f"Worse by more than {request.margin:.1%}: {_named(worse)}."
+        told = f"Worse by more than {request.margin:.1%}, in one run of each arm: {_named(worse)}."
+        return Outcome.INCONCLUSIVE, f"{told} {_REPEAT}"
     open_ = list(_open(arms, deciding, request))
     open_ += [*failures, *(c.told for c in checks if c.outcome is Outcome.INCONCLUSIVE)]
     if open_:
@@ -39,6 +44,12 @@ def outcome(
     better = [r for r in deciding if r.judged.result is Result.BETTER]
     told = f"; better: {_named(better)}" if better else ""
     return Outcome.PASS, f"Nothing is worse by more than {request.margin:.1%}{few}{told}."
+
+
+def _single(arms: Sequence[Arm]) -> frozenset[str]:
+    """Arms of one run where the first has but one as well: how much runs of one arm differ is not known."""
+    first, *others = arms
+    return frozenset(arm.name for arm in others if len(first.runs) == len(arm.runs) == 1)
 
 
 def _open(arms: Sequence[Arm], deciding: Sequence[Row], request: Request) -> Iterator[str]:

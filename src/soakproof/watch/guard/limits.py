@@ -131,7 +131,11 @@ class Limits:
         kept = [limit for limit in self.each() if limit.name not in unknown]
         told = [limit.in_words for limit in kept]
         if not any(limit.bound for limit in kept):
-            told.append("no limit of memory is set" if len(kept) == len(list(self.each())) else "no memory")
+            told.append(
+                "no limit of memory is set"
+                if len(kept) == len(list(self.each()))
+                else "and no limit of memory can be measured"
+            )
         return ", ".join(told)
 
     def described(self) -> dict[str, Any]:
