@@ -1,7 +1,7 @@
 """How much of what was planned really happened, and how much of it the watch saw."""
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -110,10 +110,15 @@ class Coverage(Adjudicator):
         if not kinds:
             answer, limit = "The plan's kinds are not known.", "kinds that the plan names"
             yield finding(self, "kinds", Outcome.INCONCLUSIVE, answer, limit=limit)
+        iterations = evidence.iteration_table
+        ended: dict[str, Counter[str]] = defaultdict(Counter)
+        for name, end in zip(iterations["scenario"].tolist(), iterations["end"].tolist(), strict=True):
+            ended[name][end] += 1
         for kind in kinds:
-            yield self._kind(evidence, str(kind["name"]), int(kind["count"]))
+            yield self._kind(str(kind["name"]), int(kind["count"]), ended[str(kind["name"])])
         if len(kinds) > 1:
-            yield self._mix(evidence, {str(k["name"]): int(k["count"]) for k in kinds})
+            nodes = len(set(iterations["node"].tolist()))
+            yield self._mix({str(k["name"]): int(k["count"]) for k in kinds}, ended, max(1, nodes))
 
     def _left_out(self, evidence: Evidence) -> Iterable[Finding]:
         """Kinds of the plan that were not asked at all."""
@@ -134,7 +139,8 @@ class Coverage(Adjudicator):
 
     def _held_before(self, evidence: Evidence) -> Iterable[Finding]:
         """Prompts meant to be cold that the server held: those of the same seed, asked in an earlier run."""
-        dealt = [max(i.counts.get(name, 0) for name in DEALS) for i in evidence.iterations]
+        counts = evidence.iteration_table["counts"].tolist()
+        dealt = [max(of.get(name, 0) for name in DEALS) for of in counts]
         counted_in = [deals for deals in dealt if deals]
         held = sum(deals > 1 for deals in counted_in)
         if held:
@@ -151,8 +157,7 @@ class Coverage(Adjudicator):
                 critical=False,
             )
 
-    def _kind(self, evidence: Evidence, name: str, count: int) -> Finding:
-        ends = Counter(i.end for i in evidence.iterations if i.scenario == name)
+    def _kind(self, name: str, count: int, ends: Counter[str]) -> Finding:
         wanted = max(1, count * self.decks)
         others = ", ".join(f"{n} {end}" for end, n in sorted(ends.items()) if end != "completed")
         return finding(
@@ -166,10 +171,9 @@ class Coverage(Adjudicator):
             limit_source="policy, plan",
         )
 
-    def _mix(self, evidence: Evidence, counts: Mapping[str, int]) -> Finding:
+    def _mix(self, counts: Mapping[str, int], ended: Mapping[str, Counter[str]], nodes: int) -> Finding:
         """Each load node deals decks of its own, so each may be within one deck it has begun."""
-        dealt = Counter(i.scenario for i in evidence.iterations)
-        nodes = max(1, len({i.node for i in evidence.iterations}))
+        dealt = {name: ended[name].total() for name in counts}
         most = max(math.ceil(dealt[name] / count) for name, count in counts.items())
         least = min(dealt[name] // count for name, count in counts.items())
         kept = most - least <= nodes

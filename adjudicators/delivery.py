@@ -14,7 +14,6 @@ from soakproof.judge.origins import Stored, drawn_alike, stored
 from soakproof.judge.slotwork import resolution, sightings
 from soakproof.judge.staleness import stale_slots
 from soakproof.judge.telling import request_name
-from soakproof.records import Exchange
 
 SHOWN = 3
 TAKERS = ("front", "backend")
@@ -52,9 +51,10 @@ class Delivery(Adjudicator):
 
     def _answers(self, evidence: Evidence) -> Finding:
         """Whether answers came that another request had been given before."""
-        replayed = stored(evidence.exchanges)
-        others = [s for s in replayed if not s.same_prompt] + drawn_alike(evidence.exchanges)
-        answered = sum(bool(e.text) for e in evidence.exchanges)
+        table = evidence.exchange_table
+        replayed = stored(table)
+        others = [s for s in replayed if not s.same_prompt] + drawn_alike(table)
+        answered = int(table.fact("has_text").sum())
         if others:
             outcome, answer = Outcome.FAIL, _replayed(others, "another prompt's answer")
         elif replayed:
@@ -211,5 +211,5 @@ def _lost(group: Lost) -> str:
     )
 
 
-def _requests(lost: Iterable[Lost]) -> Iterable[Exchange]:
-    return (e for group in lost for e in group.requests.values())
+def _requests(lost: Iterable[Lost]) -> Iterable[str]:
+    return (id for group in lost for id in group.requests)

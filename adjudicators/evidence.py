@@ -103,9 +103,10 @@ class Whole(Adjudicator):
 
     def _ends(self, evidence: Evidence) -> Finding:
         """Every request that was opened was closed, once, and none was closed that was never opened."""
-        known = {o.id for o in evidence.opened}
-        never_opened = [e for e in evidence.exchanges if e.id not in known]
-        times = Counter(e.id for e in evidence.exchanges)
+        known = set(evidence.opened_table["id"].tolist())
+        closed = evidence.exchange_table["id"].tolist()
+        never_opened = [id for id in closed if id not in known]
+        times = Counter(closed)
         twice = sorted(id for id, n in times.items() if n > 1)
         problems = [
             f"{n} {what}"
@@ -170,8 +171,9 @@ class Whole(Adjudicator):
     def _totals(self, evidence: Evidence) -> Finding:
         """Locust counts every exchange of the load nodes, unless somebody resets its numbers."""
         told = evidence.run.get("locust") or {}
-        load = [e for e in evidence.exchanges if e.node.startswith("load")]
-        ours = {"requests": len(load), "failures": sum(e.outcome == "fail" for e in load)}
+        nodes, outcomes = (evidence.exchange_table[name].tolist() for name in ("node", "outcome"))
+        load = [end for node, end in zip(nodes, outcomes, strict=True) if node.startswith("load")]
+        ours = {"requests": len(load), "failures": load.count("fail")}
         theirs = {name: told.get(name) for name in ours}
         reset = any(e.what == "stats_reset" for e in evidence.events)
         figures = tuple(

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from soakproof.judge import (
     Adjudicator,
     Evidence,
@@ -13,13 +15,14 @@ from soakproof.judge import (
     Outcome,
     Ranges,
     Ratio,
-    check_outcome,
+    Table,
     clause,
     counted,
     fault_of,
     finding,
     ids,
     listed,
+    outcome_of,
     plain,
 )
 from soakproof.judge.causes import Cause, Causes
@@ -63,15 +66,11 @@ class Functional(Adjudicator):
 
     def _checks(self, evidence: Evidence) -> Iterable[Finding]:
         """One finding a check; a check that several kinds share is named with its kind."""
-        found: dict[tuple[str, str], list[Check]] = {
-            (str(kind.get("name", "")), str(name)): []
-            for kind in evidence.plan.get("kinds") or ()
-            for name in kind.get("checks") or ()
-        }
-        for check in evidence.checks:
-            found.setdefault((check.scenario, check.name), []).append(check)
+        found = _by_check(evidence)
         shared = Counter(name for _, name in found)
-        cut = {(i.node, i.scenario, i.number) for i in evidence.iterations if i.end == "stopped"}
+        iterations = evidence.iteration_table
+        stopped = iterations.where(iterations["end"] == "stopped").records
+        cut = {(i.node, i.scenario, i.number) for i in stopped}
         placement = Placement(evidence)
         slipped = _prompts(evidence)
         if not found:
@@ -80,31 +79,27 @@ class Functional(Adjudicator):
         for (kind, name), checks in found.items():
             subject = name if shared[name] == 1 else f"{kind}: {name}"
             made = self._check(subject, checks, cut, slipped)
-            yield replace(made, strength=placement.told(failed_alone(checks)) or made.strength)
+            failed = failed_alone(checks.where(checks["outcome"] == "fail").records)
+            yield replace(made, strength=placement.told(failed) or made.strength)
 
     def _check(
         self,
         subject: str,
-        checks: Sequence[Check],
+        checks: Table[Check],
         cut: Set[tuple[str, str, int]],
         slipped: Mapping[str, str],
     ) -> Finding:
         """A check's finding; ``slipped`` has the prompts of slips: one that is asked again slips again."""
-        by_outcome: dict[str, list[Check]] = {"pass": [], "fail": [], "unknown": [], "known": [], "cut": []}
-        for check in checks:
-            end = check_outcome(check)
-            of_stopped = end == "unknown" and (check.node, check.scenario, check.iteration) in cut
-            by_outcome["cut" if of_stopped else end].append(check)
-        failed, unknown = by_outcome["fail"], by_outcome["unknown"]
-        known = by_outcome["known"]
+        by_outcome = _by_outcome(checks, cut)
+        failed, unknown, known = (by_outcome[end].records for end in ("fail", "unknown", "known"))
         slips = [c for c in unknown if c.grade == SLIP]
         prompts = {slipped.get(id, id) for slip in slips for id in slip.exchanges}
         if not failed and len(prompts) > self._allowed(checks):
-            failed = slips
+            failed = tuple(slips)
         if failed:
             answer, outcome = f"Failed in {len(failed)} of {len(checks)}; {_first(failed)}.", Outcome.FAIL
         elif not by_outcome["pass"] and not known:
-            undecided = unknown or by_outcome["cut"]
+            undecided = unknown or by_outcome["cut"].records
             why = f"; {_first(undecided)}" if undecided else ""
             answer, outcome = f"Never decided: unknown in {len(undecided)}{why}.", Outcome.INCONCLUSIVE
         elif len(unknown) > self.unknown * (len(checks) - len(by_outcome["cut"])):
@@ -125,7 +120,7 @@ class Functional(Adjudicator):
             strength="" if by_outcome["pass"] or not known else "only the known limit was seen",
         )
 
-    def _allowed(self, checks: Sequence[Check]) -> float:
+    def _allowed(self, checks: Table[Check]) -> float:
         """To how many prompts a check may have slips."""
         return max(SLIPS, self.slips * len(checks)) if self.slips else 0
 
@@ -134,7 +129,8 @@ class Functional(Adjudicator):
 
         They decide where this run or the baseline answered such a prompt otherwise.
         """
-        slips = [c for c in evidence.checks if c.grade == SLIP]
+        table = evidence.check_table
+        slips = table.where(table["grade"] == SLIP).records
         if not slips:
             return
         doubted = contradicted(slips, [evidence, *runs_of(baseline)])
@@ -151,7 +147,7 @@ class Functional(Adjudicator):
             Outcome.INCONCLUSIVE,
             answer,
             figures=(
-                Figure(name="slips", value=len(slips), n=len(evidence.checks)),
+                Figure(name="slips", value=len(slips), n=len(table)),
                 Figure(name="answered otherwise elsewhere", value=len(doubted), n=len(slips)),
             ),
             limit=f"at most {SLIPS} prompts of a check, or {self.slips:.0%}",
@@ -166,14 +162,15 @@ class Functional(Adjudicator):
 
         Of what was never answered the sizes of the prompts are told: servers have hung at one length alone.
         """
-        judged = [e for e in evidence.exchanges if e.scenario not in self.may_fail]
+        judged = evidence.exchange_table
+        judged = judged.where(~np.isin(judged["scenario"], np.array(self.may_fail, object)))
         moved = misplaced(judged)
         elsewhere = {e.id for e in moved}
         if moved:
             yield self._misplaced(moved, len(judged))
         failed: dict[Failure | None, list[Exchange]] = {}
-        for exchange in judged:
-            if exchange.outcome == "fail" and exchange.id not in elsewhere:
+        for exchange in judged.where(judged["outcome"] == "fail").records:
+            if exchange.id not in elsewhere:
                 failed.setdefault(exchange.failure, []).append(exchange)
         of_all = [e for group in failed.values() for e in group]
         of = Causes(evidence).of
@@ -224,10 +221,10 @@ class Functional(Adjudicator):
             fault="host" if host else "server",
         )
 
-    def _unknown(self, evidence: Evidence, judged: Sequence[Exchange]) -> Finding:
+    def _unknown(self, evidence: Evidence, judged: Table[Exchange]) -> Finding:
         """Whether enough exchanges came to an outcome."""
-        ok = sum(e.outcome == "ok" for e in judged)
-        unknown = [e for e in judged if e.outcome == "unknown"]
+        ok = int((judged["outcome"] == "ok").sum())
+        unknown = judged.where(judged["outcome"] == "unknown").records
         cut = [e for e in unknown if e.failure is Failure.STOPPED]
         lost = [o for o in evidence.unclosed if o.scenario not in self.may_fail]
         sent, others = len(judged) + len(lost), len(unknown) - len(cut) + len(lost)
@@ -279,7 +276,8 @@ class Functional(Adjudicator):
         )
 
     def _broken(self, evidence: Evidence) -> Iterable[Finding]:
-        broken = [i for i in evidence.iterations if i.end == "broken"]
+        table = evidence.iteration_table
+        broken = table.where(table["end"] == "broken").records
         if broken:
             first = broken[0]
             yield finding(
@@ -288,7 +286,7 @@ class Functional(Adjudicator):
                 Outcome.ERROR,
                 f"{counted(len(broken), 'iteration')} ended by a fault of the scenario itself; first: "
                 f"{first.scenario} {first.number}: {clause(first.reason)}.",
-                figures=(Figure(name="broken", value=len(broken), n=len(evidence.iterations)),),
+                figures=(Figure(name="broken", value=len(broken), n=len(table)),),
                 limit="none",
                 fault="ours",
             )
@@ -315,17 +313,49 @@ def _seen(causes: Sequence[Cause | None]) -> str:
     return f". Of them {told}" if told else ""
 
 
-def _counts(by_outcome: Mapping[str, Sequence[Check]], n: int) -> list[Figure]:
+def _by_check(evidence: Evidence) -> dict[tuple[str, str], Table[Check]]:
+    """The checks of each kind and name, those that the plan declares first."""
+    table = evidence.check_table
+    found: dict[tuple[str, str], list[int]] = {
+        (str(kind.get("name", "")), str(name)): []
+        for kind in evidence.plan.get("kinds") or ()
+        for name in kind.get("checks") or ()
+    }
+    for place, of in enumerate(zip(table["scenario"].tolist(), table["name"].tolist(), strict=True)):
+        found.setdefault(of, []).append(place)
+    return {of: table.take(np.array(places, np.int64)) for of, places in found.items()}
+
+
+def _ends(checks: Table[Check]) -> list[str]:
+    """`check_outcome` of each."""
+    outcomes, grades = checks["outcome"].tolist(), checks["grade"].tolist()
+    return list(map(outcome_of, outcomes, grades))
+
+
+def _by_outcome(checks: Table[Check], cut: Set[tuple[str, str, int]]) -> dict[str, Table[Check]]:
+    ends = np.array(_ends(checks), object)
+    unknown = checks.where(ends == "unknown").records
+    ends[ends == "unknown"] = [
+        "cut" if (c.node, c.scenario, c.iteration) in cut else "unknown" for c in unknown
+    ]
+    return {end: checks.where(ends == end) for end in _NAMES}
+
+
+def _counts(by_outcome: Mapping[str, Table[Check]], n: int) -> list[Figure]:
     return [
         Figure(name=_NAMES[end], value=len(there), n=n)
         for end, there in by_outcome.items()
-        if there or end == "pass"
+        if len(there) or end == "pass"
     ]
 
 
-def _grades(checks: Sequence[Check]) -> list[Figure]:
+def _grades(checks: Table[Check]) -> list[Figure]:
     """How often each grade was given, by the outcome that it was given for."""
-    grades = Counter((check_outcome(c), plain(c.grade, 60)) for c in checks if c.grade)
+    given = Counter(zip(_ends(checks), checks["grade"].tolist(), strict=True))
+    grades: Counter[tuple[str, str]] = Counter()
+    for (outcome, grade), n in given.items():
+        if grade:
+            grades[outcome, plain(grade, 60)] += n
     return [
         Figure(name=f"{outcome}: {grade}", value=n, n=len(checks))
         for (outcome, grade), n in sorted(grades.items())
@@ -334,16 +364,18 @@ def _grades(checks: Sequence[Check]) -> list[Figure]:
 
 def _prompts(evidence: Evidence) -> dict[str, str]:
     """The prompts that slips answered, by the exchanges' ids."""
-    slips = {id for check in evidence.checks if check.grade == SLIP for id in check.exchanges}
-    return {e.id: e.prompt_digest for e in evidence.exchanges if e.id in slips} if slips else {}
+    table = evidence.check_table
+    slips = {id for ids in table["exchanges"][table["grade"] == SLIP].tolist() for id in ids}
+    return {id: evidence.by_id[id].prompt_digest for id in slips if id in evidence.by_id}
 
 
-def _held(by_outcome: Mapping[str, Sequence[Check]], n: int) -> str:
+def _held(by_outcome: Mapping[str, Table[Check]], n: int) -> str:
     passed = len(by_outcome["pass"])
     told = f"Held in {passed} of {n}" if passed else "Met a known limit each time"
-    others = [f"{_NAMES[end]}: {len(by_outcome[end])}" for end in ("unknown", "cut") if by_outcome[end]]
-    if by_outcome["known"]:
-        others.append(f"known limit: {len(by_outcome['known'])}, {_first(by_outcome['known'])}")
+    counts = {end: len(by_outcome[end]) for end in ("unknown", "cut")}
+    others = [f"{_NAMES[end]}: {many}" for end, many in counts.items() if many]
+    if known := by_outcome["known"].records:
+        others.append(f"known limit: {len(known)}, {_first(known)}")
     return f"{'; '.join([told, *others])}."
 
 

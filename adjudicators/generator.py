@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from soakproof.judge import (
     Ratio,
     Readings,
     Seconds,
+    Table,
     counted,
     finding,
     ids,
@@ -90,7 +90,7 @@ class Generator(Adjudicator):
         late = samples.take(lags_s(samples) > self.lag)
         sent = evidence.exchange_table.where(evidence.exchange_table["node"] == node)
         lag = Lag(late).of_each(sent["sent_ns"], sent["done_ns"])
-        touched = sent.where(lag > TOUCHED * (sent["done_ns"] - sent["sent_ns"]) / NS).records
+        touched = sent.where(lag > TOUCHED * (sent["done_ns"] - sent["sent_ns"]) / NS)["id"]
         bounds = self._bounds(samples, len(late), _percent(len(touched), len(sent)))
         over = [f"{b.name} is {b.value:.4g} {b.unit}" for b in bounds if b.is_broken]
         missing = [told for what, name in MEASURED.items() if (told := _unknown(samples, what, name))]
@@ -99,7 +99,7 @@ class Generator(Adjudicator):
         elif missing:
             answer = f"Not known: {', '.join(missing)}."
         else:
-            answer = _kept_up(late, touched)
+            answer = _kept_up(late, len(touched))
         return finding(
             self,
             node,
@@ -153,7 +153,7 @@ class Generator(Adjudicator):
         table = evidence.exchange_table
         late = (table["sent_ns"] - table["due_ns"]) / NS
         p99 = upper(late.tolist(), 99) if len(late) else None
-        slipped = table.where(late > self.slip).records
+        slipped = table.where(late > self.slip)
         void = _moments(slipped) > 1 and len(slipped) > self.slipped * len(late)
         outcome = Outcome.INCONCLUSIVE if p99 is None or void else Outcome.PASS
         if p99 is None:
@@ -171,7 +171,7 @@ class Generator(Adjudicator):
             figures=(Figure(name="send delay p99", value=p99, unit="s", n=len(late)), *_totals(evidence)),
             limit=f"{self.slipped:.0%} later than {self.slip:g} s",
             limit_source="policy",
-            exchanges=ids(slipped),
+            exchanges=ids(slipped["id"]),
             fault="ours" if void else "",
         )
 
@@ -202,20 +202,19 @@ def _most(name: str, values: Sequence[float]) -> Figure:
     return Figure(name=name, value=max(values, default=None), n=len(values))
 
 
-def _kept_up(late: Readings, touched: Sequence[Exchange]) -> str:
+def _kept_up(late: Readings, touched: int) -> str:
     if not len(late):
         return "The tester kept up."
-    worst, times = lags_s(late).max(), counted(len(touched), "exchange")
+    worst, times = lags_s(late).max(), counted(touched, "exchange")
     seconds = counted(len(late), "second")
     return (
         f"The tester kept up but for {seconds} (worst lag {worst:.2g} s); the times of {times} are less sure."
     )
 
 
-def _moments(late: Sequence[Exchange]) -> int:
+def _moments(late: Table[Exchange]) -> int:
     """How often requests were late: those that left together waited for the same thing."""
-    sent = sorted(e.sent_ns for e in late)
-    return sum(after - before > NS / 2 for before, after in pairwise(sent)) + bool(sent)
+    return int((np.diff(late["sent_ns"]) > NS / 2).sum()) + bool(len(late))
 
 
 def _percent(some: int, of: int) -> float | None:

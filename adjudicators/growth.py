@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from soakproof.judge import (
-    NS,
     Adjudicator,
     Bytes,
     Evidence,
@@ -239,7 +238,8 @@ def _for_each(evidence: Evidence, climbed: Climb) -> str:
     if climbed.answer not in ("climbs", "unclear"):
         return ""
     first, last = climbed.middles[0], climbed.middles[-1]
-    done = sum(first <= e.done_ns / NS <= last for e in evidence.exchanges)
+    ended = evidence.exchange_table.seconds("done_ns")
+    done = int(((first <= ended) & (ended <= last)).sum())
     return f", {climbed.amount / done:.2g} for each of {counted(done, 'request')}" if done else ""
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
+import numpy as np
+
 from soakproof.judge import (
     NONCE_LETTERS,
     NS,
@@ -12,6 +14,7 @@ from soakproof.judge import (
     Finding,
     Outcome,
     Ranges,
+    Table,
     all_said,
     counted,
     disguised,
@@ -27,6 +30,7 @@ from soakproof.judge.telling import request_name
 from soakproof.records import Exchange, Opened
 
 OVERLAP = "isolation.overlap"  # count of the iterations that ask two clients at once
+_NONE = frozenset[str]()
 
 
 @dataclass(frozen=True)
@@ -63,36 +67,33 @@ class Isolation(Adjudicator):
         yield self._overlap(evidence)
 
     def _foreign(self, evidence: Evidence) -> Finding:
-        requests: list[Exchange | Opened] = [*evidence.exchanges, *evidence.unclosed]
-        secrets = {nonce for request in requests for nonce in request.secrets}
-        answered = [e for e in evidence.exchanges if all_said(e) or e.stray_secrets]
-        dropped = [e for e in evidence.exchanges if e.token_events and not all_said(e)]
-        bare = {nonce.replace("-", ""): nonce for nonce in secrets}
-        # Of secrets that are made of a nonce's letters any spelling is found; of others only their own.
-        to_find = frozenset[str]() if set[str]().union(*bare) <= set(NONCE_LETTERS) else secrets
-        foreign = [(e, found) for e in answered if (found := _foreign(e, to_find, bare))]
-        leaks = _leaks(foreign, requests)
+        table = evidence.exchange_table
+        secrets = set[str]().union(*table["secrets"].tolist(), *(o.secrets for o in evidence.unclosed))
+        said = table.fact("said")
+        answered = int((said | np.array([bool(s) for s in table["stray_secrets"].tolist()], bool)).sum())
+        dropped = int(((table["token_events"] != 0) & ~said).sum())
+        leaks = _leaks(evidence, _foreign(table, secrets))
         ages = [leak.age for leak in leaks if leak.age is not None]
         if leaks:
             outcome, answer = Outcome.FAIL, _story(leaks)
         elif not secrets or not answered:
             outcome = Outcome.INCONCLUSIVE
-            answer = f"Nothing to look for: {counted(len(secrets), 'secret')}, {len(answered)} answers."
+            answer = f"Nothing to look for: {counted(len(secrets), 'secret')}, {answered} answers."
         elif dropped:
             outcome = Outcome.INCONCLUSIVE
-            answer = f"Not searched: the texts of {counted(len(dropped), 'answer')} were not kept."
+            answer = f"Not searched: the texts of {counted(dropped, 'answer')} were not kept."
         else:
             outcome = Outcome.PASS
-            answer = f"None of {len(secrets)} secrets stood in another's answer, of {len(answered)} searched."
+            answer = f"None of {len(secrets)} secrets stood in another's answer, of {answered} searched."
         return finding(
             self,
             "foreign",
             outcome,
             answer,
             figures=(
-                Figure(name="leaks", value=len(leaks), n=len(answered)),
+                Figure(name="leaks", value=len(leaks), n=answered),
                 Figure(name="secrets", value=len(secrets)),
-                Figure(name="answers not kept", value=len(dropped), n=len(evidence.exchanges)),
+                Figure(name="answers not kept", value=dropped, n=len(table)),
                 Figure(name="greatest age of a leak", value=max(ages, default=None), unit="s", n=len(ages)),
             ),
             limit="no leak",
@@ -102,7 +103,8 @@ class Isolation(Adjudicator):
 
     def _mixed(self, evidence: Evidence) -> Iterable[Finding]:
         """Pieces of one answer in another, told by the id that each piece carries."""
-        found = mixed(evidence.exchanges)
+        table = evidence.exchange_table
+        found = mixed(table)
         if found:
             readers = ids(m.reader for m in found)
             many = len({m.reader.id for m in found})
@@ -112,7 +114,7 @@ class Isolation(Adjudicator):
                 Outcome.FAIL,
                 f"{counted(many, 'answer is', 'answers are')} mixed with those of others, by the ids of "
                 f"their pieces; first: {_mixture(found[0])}.",
-                figures=(Figure(name="mixed", value=many, n=len(evidence.exchanges)),),
+                figures=(Figure(name="mixed", value=many, n=len(table)),),
                 limit="no piece of another's answer",
                 exchanges=ids([*readers, *(m.owner.id for m in found)]),
                 strength="each id is one answer's own, by the rule of this run",
@@ -121,7 +123,8 @@ class Isolation(Adjudicator):
 
     def _lent(self, evidence: Evidence) -> Iterable[Finding]:
         """Another's answer where this one's reasoning stands, of a model that seldom reasons."""
-        found = lent(evidence.exchanges)
+        table = evidence.exchange_table
+        found = lent(table)
         if found:
             first = found[0]
             yield finding(
@@ -130,7 +133,7 @@ class Isolation(Adjudicator):
                 Outcome.FAIL,
                 f"{counted(len(found), 'answer has', 'answers have')} as reasoning what others were told; "
                 f"first: {request_name(first.reader)} that of {request_name(first.owner)}.",
-                figures=(Figure(name="with another's text", value=len(found), n=len(evidence.exchanges)),),
+                figures=(Figure(name="with another's text", value=len(found), n=len(table)),),
                 limit="none",
                 exchanges=ids(e.id for one in found for e in (one.reader, one.owner)),
                 strength=f"{PIECE} characters in a row, and most answers have no reasoning",
@@ -139,7 +142,8 @@ class Isolation(Adjudicator):
 
     def _shared(self, evidence: Evidence) -> Iterable[Finding]:
         """Words of one drawn answer in another: whose they are no code tells."""
-        found = shared_words(evidence.exchanges)
+        table = evidence.exchange_table
+        found = shared_words(table)
         if found:
             longest = max(found, key=lambda one: len(one.words))
             told = plain(" ".join(longest.words), 80)
@@ -150,7 +154,7 @@ class Isolation(Adjudicator):
                 f"{counted(len(found), 'answer has', 'answers have')} a long row of words in common with the "
                 f"answer to another prompt; the longest, {len(longest.words)} words: "
                 f"{request_name(longest.reader)} and {request_name(longest.owner)}: {told}.",
-                figures=(Figure(name="with words of another", value=len(found), n=len(evidence.exchanges)),),
+                figures=(Figure(name="with words of another", value=len(found), n=len(table)),),
                 limit=f"fewer than {WORDS} words in a row",
                 exchanges=ids(e.id for one in found for e in (one.reader, one.owner)),
                 strength="both were drawn at a temperature, to different prompts",
@@ -158,8 +162,10 @@ class Isolation(Adjudicator):
 
     def _overlap(self, evidence: Evidence) -> Finding:
         """Over the run, and within the iterations that were made for it."""
-        pairs = _pairs_at_once(evidence.exchanges)
-        within = [i.counts[OVERLAP] for i in evidence.iterations if OVERLAP in i.counts]
+        table = evidence.exchange_table
+        pairs = _pairs_at_once(table)
+        counts = evidence.iteration_table["counts"].tolist()
+        within = [told[OVERLAP] for told in counts if OVERLAP in told]
         enough = pairs >= self.overlaps and (not within or sum(within) > 0)
         told = f"; iterations of isolation counted {sum(within):g} in {len(within)}" if within else ""
         return finding(
@@ -169,7 +175,7 @@ class Isolation(Adjudicator):
             f"{counted(pairs, 'pair')} of answers were generated at the same time{told}"
             f"{'' if enough else ', so nothing is shown of requests beside each other'}.",
             figures=(
-                Figure(name="pairs at once", value=pairs, n=len(evidence.exchanges)),
+                Figure(name="pairs at once", value=pairs, n=len(table)),
                 Figure(name=OVERLAP, value=sum(within) if within else None, n=len(within)),
             ),
             limit=f"at least {self.overlaps}",
@@ -177,25 +183,36 @@ class Isolation(Adjudicator):
         )
 
 
-def _foreign(reader: Exchange, secrets: Set[str], bare: Mapping[str, str]) -> Set[str]:
-    """Secrets of other requests in all that an exchange was sent: in any spelling those that ``bare`` has by
-    their letters, as they are those of ``secrets``.
-    """
-    said = all_said(reader)
-    stray = (found.replace("-", "") for found in reader.stray_secrets)
-    told = {bare[letters] for letters in (*disguised(said), *stray) if letters in bare}
-    if secrets:
-        told |= nonces(said) & secrets
-    return told.difference(reader.secrets)
+def _foreign(table: Table[Exchange], secrets: Set[str]) -> list[tuple[Exchange, Set[str]]]:
+    """Exchanges that were sent secrets of others, wherever they stood, each with those secrets."""
+    bare = {nonce.replace("-", ""): nonce for nonce in secrets}
+    # Of secrets that are made of a nonce's letters any spelling is found; of others only their own.
+    any_spelling = set[str]().union(*bare) <= set(NONCE_LETTERS)
+    exact = [_NONE] * len(table) if any_spelling else table.fact("nonces").tolist()
+    columns = (table.fact("codes").tolist(), table["stray_secrets"].tolist(), table["secrets"].tolist())
+    foreign = [
+        (_named(codes, stray, bare) | (spelled & secrets)).difference(own)
+        for spelled, codes, stray, own in zip(exact, *columns, strict=True)
+    ]
+    readers = table.where(np.array([bool(told) for told in foreign], bool)).records
+    return list(zip(readers, filter(None, foreign), strict=True))
 
 
-def _leaks(foreign: Sequence[tuple[Exchange, Set[str]]], requests: Iterable[Exchange | Opened]) -> list[Leak]:
+def _named(codes: Set[str], stray: Sequence[str], bare: Mapping[str, str]) -> Set[str]:
+    """The secrets that have these letters, which ``bare`` has them by."""
+    if not codes and not stray:
+        return _NONE
+    letters = (*codes, *(found.replace("-", "") for found in stray))
+    return {bare[one] for one in letters if one in bare}
+
+
+def _leaks(evidence: Evidence, foreign: Sequence[tuple[Exchange, Set[str]]]) -> list[Leak]:
     """Each secret with the last request that had it before the reader's end; else with the first that had it.
     A request that never closed counts too.
     """
     sought = frozenset[str]().union(*(told for _, told in foreign))
     owners: dict[str, list[Exchange | Opened]] = {nonce: [] for nonce in sought}
-    for request in sorted(requests, key=lambda r: r.sent_ns) if sought else ():
+    for request in _owners(evidence, sought) if sought else ():
         for nonce in sought.intersection(request.secrets):
             owners[nonce].append(request)
     found = []
@@ -204,6 +221,13 @@ def _leaks(foreign: Sequence[tuple[Exchange, Set[str]]], requests: Iterable[Exch
             before = [o for o in owners[nonce] if o.sent_ns <= reader.done_ns]
             found.append(Leak(nonce, reader, before[-1] if before else owners[nonce][0]))
     return found
+
+
+def _owners(evidence: Evidence, sought: Set[str]) -> list[Exchange | Opened]:
+    """Requests that had any of these secrets, as they were sent."""
+    table = evidence.exchange_table
+    is_owner = np.array([not sought.isdisjoint(own) for own in table["secrets"]], bool)
+    return sorted([*table.where(is_owner).records, *evidence.unclosed], key=lambda r: r.sent_ns)
 
 
 def _story(leaks: Sequence[Leak]) -> str:
@@ -246,16 +270,10 @@ def _mixture(mixed: Mixed) -> str:
     return f"{request_name(mixed.reader)} has pieces of the answer of {request_name(mixed.owner)}, {when}"
 
 
-def _pairs_at_once(exchanges: Iterable[Exchange]) -> int:
-    """Pairs of answers whose times from the first to the last token overlap."""
-    spans = [
-        (e.first_token_ns, e.last_token_ns)
-        for e in exchanges
-        if e.first_token_ns is not None and e.last_token_ns is not None and e.last_token_ns > e.first_token_ns
-    ]
-    changes = sorted([(start, 1) for start, _ in spans] + [(end, -1) for _, end in spans])
-    pairs = running = 0
-    for _, change in changes:  # at one instant ends come before starts: touching is not overlapping
-        pairs += running if change > 0 else 0
-        running += change
-    return pairs
+def _pairs_at_once(table: Table[Exchange]) -> int:
+    """Pairs of answers whose times from the first to the last token overlap; touching is not overlapping."""
+    first, last = table["first_token_ns"], table["last_token_ns"]
+    has_length = last > first
+    starts, ends = np.sort(first[has_length]), np.sort(last[has_length])
+    # Each overlaps those that began before it, less those that had ended by then.
+    return int((np.arange(len(starts)) - np.searchsorted(ends, starts, side="right")).sum())

@@ -15,6 +15,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Table,
     counted,
     finding,
     ids,
@@ -34,7 +35,6 @@ from soakproof.judge.habits import (
 from soakproof.judge.lateness import late_answers
 from soakproof.judge.lostevents import countable, doubled_events, lost_events, overcounted
 from soakproof.judge.promptcounts import cut_prompts
-from soakproof.judge.table import Table
 from soakproof.records import Exchange
 
 OUTCOMES: Mapping[str, Outcome] = {
@@ -72,19 +72,20 @@ class Protocol(Adjudicator):
         enough = len(seen) >= odd.least and len(seen) >= odd.share * concerned
         weight = odd.weight_of(len(seen)) if weighs and enough else odd.weight
         outcome = OUTCOMES[weight] if weighs and enough else Outcome.PASS
-        first = next(e for e in answered.records if e.id in seen)
-        where = f"first: {first.scenario} {first.iteration} {first.role}"
-        detail = f": {plain(seen[first.id], 200)}" if seen[first.id] else ""
+        there = np.array([id in seen for id in answered["id"].tolist()], bool)
+        those = answered["id"][there].tolist()
+        where = " ".join(str(answered[name][there][0]) for name in ("scenario", "iteration", "role"))
+        detail = f": {plain(seen[those[0]], 200)}" if seen[those[0]] else ""
         return finding(
             self,
             name,
             outcome,
             f"{odd.meaning[0].upper()}{odd.meaning[1:]}: in {len(seen)} of "
-            f"{counted(max(concerned, len(seen)), 'exchange')}; {where}{detail}.",
+            f"{counted(max(concerned, len(seen)), 'exchange')}; first: {where}{detail}.",
             figures=(Figure(name="seen", value=len(seen), n=max(concerned, len(seen))),),
             limit=odd.bound if weighs else "",
             limit_source="the table of oddities" if weighs else "",
-            exchanges=ids(e for e in answered.records if e.id in seen),
+            exchanges=ids(those),
             strength=f"a {weight}" if weighs else "told only",
             critical=outcome is not Outcome.PASS,
             fault=odd.fault if outcome is Outcome.FAIL else "",
@@ -119,9 +120,9 @@ def _seen(evidence: Evidence, answered: Table[Exchange]) -> dict[str, dict[str, 
     """Oddity to the exchanges that have it, by id, each with its detail."""
     seen = seen_in(answered)
     denied = denied_hits(answered)
-    hits = {"cached_denied": denied, "cached_denied_alone": denied_alone(evidence, denied)}
-    for name, exchanges in {**missing(evidence), **hits}.items():
-        seen[name] = {e.id: "" for e in exchanges}
+    hits = {"cached_denied": denied["id"].tolist(), "cached_denied_alone": denied_alone(evidence, denied)}
+    for name, those in {**missing(evidence), **hits}.items():
+        seen[name] = dict.fromkeys(those, "")
     seen |= late_answers(evidence) | cut_prompts(evidence)
     counted_in = countable(answered)
     seen |= {"length_early": early_length(evidence), "events_lost": lost_events(counted_in)}

@@ -5,8 +5,11 @@ them. Requests for another model than the run's are judged by the checks of whoe
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from soakproof.judge import (
     Adjudicator,
@@ -14,6 +17,7 @@ from soakproof.judge import (
     Figure,
     Finding,
     Outcome,
+    Table,
     counted,
     finding,
     ids,
@@ -41,23 +45,26 @@ class Routing(Adjudicator):
     router: bool = False
 
     def judge(self, evidence: Evidence, baseline: Evidence | None) -> Iterable[Finding]:
-        asked = evidence.target.get("model")
-        ours = [e for e in evidence.exchanges if asked in (None, e.model_asked) and not e.refusal_planned]
+        table, asked = evidence.exchange_table, evidence.target.get("model")
+        is_ours = [asked in (None, model) for model in table["model_asked"].tolist()]
+        ours = table.where(np.array(is_ours, bool) & ~table["refusal_planned"])
         yield self._models(evidence, ours)
-        yield from self._routes(evidence, [e for e in ours if e.finish_reason is not None])
+        yield from self._routes(evidence, ours.where(_is_ended(ours)))
 
-    def _models(self, evidence: Evidence, ours: Sequence[Exchange]) -> Finding:
+    def _models(self, evidence: Evidence, ours: Table[Exchange]) -> Finding:
         target = evidence.target
-        named = [e for e in ours if e.model_answered]
-        bare = [e for e in ours if not e.model_answered and e.finish_reason is not None] if named else []
+        is_named = ours["model_answered"].astype(bool)
+        named = int(is_named.sum())
+        bare = ours["id"][~is_named & _is_ended(ours)].tolist() if named else []
         known = known_names(target) | {form for name in self.names for form in forms(name)}
-        by_name = Counter(e.model_answered or "" for e in named)
+        by_name = Counter(filter(None, ours["model_answered"].tolist()))
         strange = {name for name in by_name if not forms(name) & known}
         loaded = {name for name in strange if forms(name) & other_names(target)}
-        strangers = [e for e in named if e.model_answered in strange]
+        answered = zip(ours["id"].tolist(), ours["model_answered"].tolist(), strict=True)
+        strangers = [id for id, name in answered if name in strange]
         outcome, answer = self._about_models(evidence, by_name, strange, loaded)
         if bare:
-            many = f"{len(bare)} of {counted(len(named) + len(bare), 'answer')}"
+            many = f"{len(bare)} of {counted(named + len(bare), 'answer')}"
             answer = f"{many} name no model. Of those that do: {answer}"
             outcome = Outcome.INCONCLUSIVE if outcome is Outcome.PASS else outcome
         return finding(
@@ -65,7 +72,7 @@ class Routing(Adjudicator):
             "model",
             outcome,
             answer,
-            figures=(Figure(name="under another name", value=len(strangers), n=len(named)),),
+            figures=(Figure(name="under another name", value=len(strangers), n=named),),
             limit=f"names of {plain(target.get('model') or 'the model', 80)}",
             limit_source="run.json, policy",
             exchanges=ids(strangers or bare),
@@ -93,28 +100,28 @@ class Routing(Adjudicator):
             why = ", and it changed" if len(strange) > 1 else ", which the run's identity does not have"
         return outcome, f"{others} of {counted(n, 'answer')} came under another name{why}: {told}."
 
-    def _routes(self, evidence: Evidence, answered: Sequence[Exchange]) -> Iterable[Finding]:
-        routed = [e for e in answered if e.route]
-        if not routed:
+    def _routes(self, evidence: Evidence, answered: Table[Exchange]) -> Iterable[Finding]:
+        has_route = answered["route"].astype(bool)
+        routed, bare = answered.where(has_route), answered["id"][~has_route].tolist()
+        if not len(routed):
             if self._is_router(evidence):
                 yield self._route(Outcome.INCONCLUSIVE, "No answer names its route.", (), len(answered))
             return
-        told = _listed(Counter(e.route or "" for e in routed))
+        told = _listed(Counter(routed["route"].tolist()))
         if self._is_router(evidence) is False:
             many = f"{counted(len(routed), 'answer')} of {len(answered)} name a route"
             answer = f"{many}, and no router was asked: {told}."
-            yield self._route(Outcome.FAIL, answer, routed, len(answered))
-        elif len(routed) < len(answered):
-            bare = [e for e in answered if not e.route]
+            yield self._route(Outcome.FAIL, answer, routed["id"].tolist(), len(answered))
+        elif bare:
             answer = f"{len(bare)} of {counted(len(answered), 'answer')} name no route; the others: {told}."
             yield self._route(Outcome.FAIL, answer, bare, len(answered))
         else:
             yield self._chosen(evidence, routed, told)
 
-    def _chosen(self, evidence: Evidence, routed: Sequence[Exchange], told: str) -> Finding:
+    def _chosen(self, evidence: Evidence, routed: Table[Exchange], told: str) -> Finding:
         """Whether what is alike was routed alike."""
-        same = _differing(routed, lambda e: e.prompt_digest)
-        kinds = _differing(routed, lambda e: (e.scenario, e.role))
+        same = _differing(routed, "prompt_digest")
+        kinds = _differing(routed, "scenario", "role")
         if same:
             answer = (
                 f"The very same prompt took different routes, {counted(len(same), 'answer')} in all: {told}."
@@ -127,7 +134,7 @@ class Routing(Adjudicator):
             Outcome.PASS, f"All {counted(len(routed), 'answer')} name a route: {told}.", (), len(routed)
         )
 
-    def _route(self, outcome: Outcome, answer: str, exchanges: Sequence[Exchange], n: int) -> Finding:
+    def _route(self, outcome: Outcome, answer: str, exchanges: Sequence[str], n: int) -> Finding:
         return finding(
             self,
             "route",
@@ -149,12 +156,17 @@ class Routing(Adjudicator):
         return str(recipe).startswith(ROUTER) if recipe else None
 
 
-def _differing(routed: Iterable[Exchange], alike: Callable[[Exchange], Hashable]) -> list[Exchange]:
-    """Exchanges that are alike by this key and name different routes."""
-    groups: dict[Hashable, list[Exchange]] = {}
-    for exchange in routed:
-        groups.setdefault(alike(exchange), []).append(exchange)
-    return [e for group in groups.values() if len({x.route for x in group}) > 1 for e in group]
+def _is_ended(table: Table[Exchange]) -> "np.ndarray[Any, np.dtype[np.bool_]]":
+    return np.array([reason is not None for reason in table["finish_reason"].tolist()], bool)
+
+
+def _differing(routed: Table[Exchange], *alike: str) -> list[str]:
+    """Ids of exchanges that are alike by these fields and name different routes."""
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    columns = (routed[name].tolist() for name in ("id", "route", *alike))
+    for id, route, *key in zip(*columns, strict=True):
+        groups.setdefault(tuple(key), []).append((id, route))
+    return [id for group in groups.values() if len({route for _, route in group}) > 1 for id, _ in group]
 
 
 def _short(by_name: Mapping[str, int]) -> Counter[str]:

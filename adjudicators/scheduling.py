@@ -6,6 +6,7 @@ A long prompt that is at work in a slot is none of it, and probes that do not an
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from soakproof.judge import (
     NS,
@@ -24,8 +25,8 @@ from soakproof.judge import (
 from soakproof.judge.contention import contended
 from soakproof.judge.slotwork import resolution
 from soakproof.judge.trend import Rise, rise
-from soakproof.judge.unexplained import Unexplained, Wait
-from soakproof.judge.waiting import UNANSWERED, Request, Waits
+from soakproof.judge.unexplained import Unexplained, Waited
+from soakproof.judge.waiting import Request, Waits
 from soakproof.records import Exchange
 
 USUAL = 60  # percentile of the unexplained waits: where more are put off, that is how this server is
@@ -77,51 +78,51 @@ class Scheduling(Adjudicator):
     def _unexplained(self, evidence: Evidence) -> Iterable[Finding]:
         """Waits of requests that had nothing to queue for; nothing of a server that tells no times."""
         found = Unexplained(evidence).waits
-        if found:
+        if len(found):
             yield self._put_off(found)
             yield self._growing(evidence, found)
 
-    def _put_off(self, found: Sequence[Wait]) -> Finding:
-        late = [w for w in found if w.seconds > self.wait]
-        told, limit = (late, self.wait) if late else self._doubtful(found)
-        outcome = Outcome.INCONCLUSIVE if told else Outcome.PASS
+    def _put_off(self, found: Waited) -> Finding:
+        late = found.beyond(self.wait)
+        told, limit = (late, self.wait) if len(late) else self._doubtful(found)
+        outcome = Outcome.INCONCLUSIVE if len(told) else Outcome.PASS
         if len(late) >= self.waits:
             outcome = Outcome.FAIL
-        longest = max(found, key=lambda w: w.seconds)
+        _, longest = found.longest
         return finding(
             self,
             "waits",
             outcome,
-            _told_put_off(told, longest, limit)
-            if told
+            _told_put_off(told, limit)
+            if len(told)
             else f"No request with a free slot waited more than {self.wait:g} s that nothing explains.",
             figures=(
                 Figure(name="put off", value=len(told), n=len(found)),
-                Figure(name="longest unexplained", value=longest.seconds, unit="s", n=len(found)),
+                Figure(name="longest unexplained", value=longest, unit="s", n=len(found)),
             ),
             limit=f"fewer than {self.waits} of more than {self.wait:g} s",
             limit_source="policy",
-            exchanges=ids(w.exchange for w in told),
+            exchanges=ids(told.exchanges["id"]),
             strength=f"{counted(len(found), 'request')} with nothing to queue for",
             fault="server" if outcome is Outcome.FAIL else "",
         )
 
-    def _doubtful(self, found: Sequence[Wait]) -> tuple[Sequence[Wait], float]:
+    def _doubtful(self, found: Waited) -> tuple[Waited, float]:
         """Several waits of more than half the bound, or far beyond what this server's requests wait
         otherwise; and the seconds that they are beyond. Empty where there are none.
         """
-        usual = upper([w.seconds for w in found], USUAL)
+        usual = upper(found.seconds.tolist(), USUAL)
         far = max(FAR_S, FAR * usual)
         for limit, least in ((self.wait / 2, self.waits), (far, max(self.waits, FAR_SHARE * len(found)))):
-            beyond = [w for w in found if w.seconds > limit]
+            beyond = found.beyond(limit)
             if len(beyond) >= least:
                 return beyond, limit
-        return [], far
+        return found.beyond(inf), far
 
-    def _growing(self, evidence: Evidence, found: Sequence[Wait]) -> Finding:
+    def _growing(self, evidence: Evidence, found: Waited) -> Finding:
         """Whether such waits become longer and longer, however short they still are."""
-        times, seconds = [w.exchange.sent_ns / NS for w in found], [w.seconds for w in found]
-        grown = rise(times, seconds, self.growth / 4)
+        times, seconds = found.exchanges.seconds("sent_ns"), found.seconds
+        grown = rise(times.tolist(), seconds.tolist(), self.growth / 4)
         others = contended(evidence) if grown.answer in ("grows", "rose") else ""
         outcome = _of_rise(grown, self.growth, others)
         return finding(
@@ -135,7 +136,7 @@ class Scheduling(Adjudicator):
             ),
             limit=f"no growth by more than {self.growth:g} s",
             limit_source="policy",
-            exchanges=ids(w.exchange for w in found[-3:]) if outcome is not Outcome.PASS else (),
+            exchanges=ids(found.exchanges["id"][-3:]) if outcome is not Outcome.PASS else (),
             strength="Mann-Whitney of the thirds, Theil-Sen in each half",
             critical=grown.answer != "short",
             fault="server" if outcome is Outcome.FAIL else "",
@@ -143,7 +144,7 @@ class Scheduling(Adjudicator):
 
     def _lost(self, waits: Waits) -> Finding:
         """Requests that waited while every slot was free: the scheduler has lost them."""
-        lost = [r for r in waits.requests if waits.in_vain(r, self.idle)]
+        lost = waits.in_vain(self.idle)
         return finding(
             self,
             "lost",
@@ -151,7 +152,7 @@ class Scheduling(Adjudicator):
             self._told_lost(lost, waits)
             if lost
             else f"No request waited more than {self.idle:g} s while every slot was free.",
-            figures=(Figure(name="lost", value=len(lost), n=len(waits.requests)), _longest(lost, waits)),
+            figures=(Figure(name="lost", value=len(lost), n=len(waits)), _longest(lost, waits)),
             limit=f"{self.idle:g} s",
             limit_source="policy",
             exchanges=ids(lost),
@@ -171,8 +172,8 @@ class Scheduling(Adjudicator):
 
     def _wedged(self, waits: Waits) -> Iterable[Finding]:
         """A server that answers for its health and no longer does any work."""
-        failed = [e for e in waits.evidence.exchanges if e.failure in UNANSWERED]
-        wedged = [e for e in failed if waits.wedged(e)]
+        failed = waits.unanswered
+        wedged = [e for e in failed.records if waits.wedged(e)]
         if not wedged:
             return
         first = wedged[0]
@@ -191,37 +192,37 @@ class Scheduling(Adjudicator):
 
     def _starved(self, waits: Waits) -> Finding:
         """Requests that others overtook again and again while they were in no slot."""
-        passed = {r.id: waits.overtaken(r) for r in waits.requests}
-        starved = [r for r in waits.requests if len(passed[r.id]) > self.overtaken]
-        most = max((len(by) for by in passed.values()), default=None)
+        passed = waits.overtaken()
+        starved = [(request, by) for request, by in passed if by > self.overtaken]
+        most = max((by for _, by in passed), default=0) if len(waits) else None
         answer = f"No request was overtaken by more than {self.overtaken} later ones before its turn."
         if starved:
-            worst = max(starved, key=lambda r: len(passed[r.id]))
+            worst, most_by = max(starved, key=lambda of: of[1])
             answer = (
                 f"{counted(len(starved), 'request')} starved: {worst.id} waited {waits.seconds(worst):.1f} s "
-                f"while {len(passed[worst.id])} requests sent after it were answered before it."
+                f"while {most_by} requests sent after it were answered before it."
             )
         return finding(
             self,
             "overtaken",
             Outcome.FAIL if starved else Outcome.PASS,
             answer,
-            figures=(Figure(name="most overtaken", value=most, n=len(waits.requests)),),
+            figures=(Figure(name="most overtaken", value=most, n=len(waits)),),
             limit=f"by at most {self.overtaken}",
             limit_source="policy",
-            exchanges=ids(starved),
+            exchanges=ids(request for request, _ in starved),
             strength=resolution(waits.slots.samples),
             fault="backend" if starved else "",
         )
 
 
-def _told_put_off(late: Sequence[Wait], longest: Wait, limit: float) -> str:
-    worst = longest.exchange
+def _told_put_off(late: Waited, limit: float) -> str:
+    worst, unexplained = late.longest
     whole = ((worst.first_token_ns or worst.done_ns) - worst.sent_ns) / NS
     return (
         f"{counted(len(late), 'request')} waited more than {limit:g} s for a first token although a slot was "
         f"free and nothing explains it. The longest, {worst.id} ({worst.scenario} {worst.role}), waited "
-        f"{whole:.1f} s, {longest.seconds:.1f} s of them for nothing."
+        f"{whole:.1f} s, {unexplained:.1f} s of them for nothing."
     )
 
 

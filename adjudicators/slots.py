@@ -32,6 +32,7 @@ from soakproof.judge.series import Known, known, reading
 from soakproof.judge.slotwork import (
     Outlived,
     after_load,
+    by_seed,
     outlived,
     outlived_tasks,
     phase_at_end,
@@ -115,8 +116,9 @@ class Slots(Adjudicator):
         if not seen:
             told = "The server's processes were not seen, so a restart would not have been."
         outcome = _outcome(Outcome.PASS if seen else Outcome.INCONCLUSIVE, len(restarts) > self.restarts)
-        of = Causes(evidence).gone
-        victims = [e for e in evidence.exchanges if e.outcome == "fail" and of(e)] if restarts else []
+        of, table = Causes(evidence).gone, evidence.exchange_table
+        failed = table.where(table["outcome"] == "fail").records if restarts else ()
+        victims = [e for e in failed if of(e)]
         if victims:
             told += f" {counted(len(victims), 'exchange')} failed of it."
         return finding(
@@ -127,7 +129,7 @@ class Slots(Adjudicator):
             figures=(
                 Figure(name="restarts", value=len(restarts) if seen else None),
                 Figure(name="requests a load", value=_each(evidence, len(restarts)) if seen else None),
-                Figure(name="victims", value=len(victims) if seen else None, n=len(evidence.exchanges)),
+                Figure(name="victims", value=len(victims) if seen else None, n=len(evidence.exchange_table)),
             ),
             limit=f"at most {self.restarts}",
             limit_source="policy",
@@ -232,17 +234,17 @@ class Slots(Adjudicator):
         found, seen = idle_at_work(evidence, samples)
         if len(found) < IDLE_FROM or 2 * len(found) <= seen:
             return
-        sample, answer = found[0]
+        sample, id = found[0]
         yield finding(
             self,
             "idle",
             Outcome.INCONCLUSIVE,
             f"The slots are shown idle while answers are made: in {len(found)} of {counted(seen, 'reading')} "
-            f"that fell into the making of one; first at {sample.t_ns / NS:.1f} s, amidst {answer.id}. "
+            f"that fell into the making of one; first at {sample.t_ns / NS:.1f} s, amidst {id}. "
             "Whether any slot outlived its work is unknown.",
             figures=(Figure(name="idle", value=len(found), n=seen),),
             limit=f"fewer than {IDLE_FROM}, or at most half of them",
-            exchanges=ids(answer for _, answer in found),
+            exchanges=ids(id for _, id in found),
             span=(sample.t_ns / NS, found[-1][0].t_ns / NS),
             strength=resolution(samples),
         )
@@ -310,8 +312,8 @@ class Slots(Adjudicator):
             outcome,
             answer,
             figures=(
-                Figure(name="outlived", value=len(leaks), n=len(evidence.exchanges)),
-                Figure(name="known limit", value=len(limits), n=len(evidence.exchanges)),
+                Figure(name="outlived", value=len(leaks), n=len(evidence.exchange_table)),
+                Figure(name="known limit", value=len(limits), n=len(evidence.exchange_table)),
                 Figure(
                     name="longest",
                     value=max((o.seconds for o in late), default=None),
@@ -334,9 +336,7 @@ class Slots(Adjudicator):
 
         It may be somebody else's, so it convicts only where the policy says that nobody else is there.
         """
-        held = outlived_tasks(evidence, samples).values()
-        late = [owners for owners in held if all(o.seconds > self._bound(o.phase) for o in owners)]
-        leaks = [min(owners, key=lambda o: o.seconds) for owners in late]
+        leaks = outlived_tasks(evidence, samples, self._bound)
         if leaks:
             longest = max(leaks, key=lambda o: o.seconds)
             yield finding(
@@ -345,7 +345,10 @@ class Slots(Adjudicator):
                 Outcome.FAIL if self.alone and not self.detached else Outcome.INCONCLUSIVE,
                 f"{counted(len(leaks), 'slot')} worked on after every request that it can have worked for "
                 f"had ended, or for somebody else: no seed was told; the longest: {longest.told}.",
-                figures=(Figure(name="outlived", value=len(leaks), n=len(evidence.exchanges)), _most(leaks)),
+                figures=(
+                    Figure(name="outlived", value=len(leaks), n=len(evidence.exchange_table)),
+                    _most(leaks),
+                ),
                 limit=f"{self.within:g} s",
                 limit_source="policy",
                 exchanges=ids(o.exchange for o in leaks),
@@ -378,7 +381,7 @@ class Slots(Adjudicator):
 
     def _at_end(self, evidence: Evidence, samples: Sequence[Sample]) -> Finding:
         last = after_load(evidence, samples)
-        ours = {e.seed: e for e in evidence.exchanges}
+        ours = by_seed(evidence.exchange_table, last.seeds)
         held = [ours[seed] for seed in last.seeds if seed in ours]
         at_ns = last.at_ns
         late = [e for e in held if at_ns is not None and (at_ns - e.done_ns) / NS > self.within]
@@ -423,7 +426,8 @@ class Slots(Adjudicator):
 
     def _strangers(self, evidence: Evidence, samples: Sequence[Sample]) -> Iterable[Finding]:
         """Seeds of busy slots that no request of this run carried."""
-        ours = {e.seed for e in evidence.exchanges} | {o.seed for o in evidence.opened}
+        requests = (evidence.exchange_table, evidence.opened_table)
+        ours = {seed for table in requests for seed in table["seed"].tolist()}
         began, ended = load_span(evidence)
         during = [s for s in samples if began <= s.t_ns and (ended is None or s.t_ns <= ended)]
         strange = [s for s in during if set(seeds_of(s)) - ours - {None}]
@@ -487,7 +491,7 @@ def _most(leaks: Sequence[Outlived]) -> Figure:
 
 def _each(evidence: Evidence, restarts: int) -> float:
     """Requests of this run for each time that the server was loaded."""
-    return round(len(evidence.exchanges) / (restarts + 1), 1)
+    return round(len(evidence.exchange_table) / (restarts + 1), 1)
 
 
 def _load_rate(evidence: Evidence, restarts: int) -> str:
@@ -496,7 +500,7 @@ def _load_rate(evidence: Evidence, restarts: int) -> str:
     """
     if not restarts:
         return ""
-    sent = counted(len(evidence.exchanges), "request")
+    sent = counted(len(evidence.exchange_table), "request")
     hours = (evidence.duration or 0) / 3600
     rate = f", {restarts / hours:.3g} restarts an hour" if hours and restarts >= RATE_FROM else ""
     return f" ({sent} took {restarts + 1} loads of the server{rate})"

@@ -19,16 +19,18 @@ from soakproof.judge import (
     Ranges,
     Ratio,
     Seconds,
+    Table,
     counted,
     finding,
     ids,
-    measure,
+    of_kind,
 )
 from soakproof.judge.contention import busier, contended
 from soakproof.judge.drift import CLOCKS, Drift, drift, rates
 from soakproof.judge.repeats import Apart, apart, by_run
 from soakproof.judge.statistics import INFERENCE_FROM, hodges_lehmann_ratio, mann_whitney, thinned
 from soakproof.judge.telling import length
+from soakproof.records import Exchange
 
 DECIDES = "generation_rate"
 FEWEST = 3  # values of an arm from which a median is taken for anything
@@ -110,7 +112,7 @@ class Throughput(Adjudicator):
         )
 
     def _rate(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Finding:
-        ours, before = _values(evidence, kind, DECIDES), by_run(DECIDES, baseline, kind)
+        ours, before = of_kind(DECIDES, evidence.exchange_table, kind), by_run(DECIDES, baseline, kind)
         decides = True
         if not ours:
             outcome, answer, strength = Outcome.INCONCLUSIVE, "No generation rate could be measured.", ""
@@ -131,7 +133,7 @@ class Throughput(Adjudicator):
             figures=_figures(METRICS[DECIDES], ours, before),
             limit=self._not_slower,
             limit_source="baseline, policy",
-            exchanges=ids(_of_kind(evidence, kind)) if ours else (),
+            exchanges=ids(_of_kind(evidence, kind)["id"]) if ours else (),
             strength=strength,
             critical=decides,
         )
@@ -212,12 +214,11 @@ class Throughput(Adjudicator):
 
     def _drift(self, evidence: Evidence, kind: str) -> Finding:
         """Whether the rate falls from the beginning of the run to its end."""
-        slots = evidence.target.get("slots")
+        told, answers = evidence.target.get("slots"), _of_kind(evidence, kind)
+        slots = told if isinstance(told, int) else None
         clocks = {}
         for clock, rate in CLOCKS.items():
-            values = [(e, rate(e)) for e in evidence.exchanges if e.scenario == kind and e.outcome == "ok"]
-            measured = [(e, value) for e, value in values if value is not None]
-            found = rates(evidence.exchanges, measured, slots if isinstance(slots, int) else None)
+            found = rates(evidence.exchange_table, answers, rate(answers), slots)
             clocks[clock] = drift(found, self.drift, self.drift_from)
         clock = min(clocks, key=lambda c: WORST.index(clocks[c].answer))
         worst = clocks[clock]
@@ -243,7 +244,7 @@ class Throughput(Adjudicator):
             ),
             limit=f"no fall of more than {self.drift:.1%}",
             limit_source="policy",
-            exchanges=ids(_of_kind(evidence, kind)) if outcome is Outcome.FAIL else (),
+            exchanges=ids(_of_kind(evidence, kind)["id"]) if outcome is Outcome.FAIL else (),
             strength=f"Theil-Sen among answers that are alike, {_told(worst)}",
             critical=outcome is not Outcome.INCONCLUSIVE,
             fault="backend" if outcome is Outcome.FAIL else "",
@@ -251,7 +252,7 @@ class Throughput(Adjudicator):
 
     def _prompts(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Iterable[Finding]:
         """How fast prompts were processed: slower by far fails, and what cannot be told decides nothing."""
-        ours, before = _values(evidence, kind, PROMPTS), by_run(PROMPTS, baseline, kind)
+        ours, before = of_kind(PROMPTS, evidence.exchange_table, kind), by_run(PROMPTS, baseline, kind)
         if not ours:
             return
         metric, limit, decides = METRICS[PROMPTS], "", False
@@ -274,14 +275,14 @@ class Throughput(Adjudicator):
             figures=_figures(metric, ours, before),
             limit=limit,
             limit_source="baseline, policy" if limit else "",
-            exchanges=ids(_of_kind(evidence, kind)) if outcome is Outcome.FAIL else (),
+            exchanges=ids(_of_kind(evidence, kind)["id"]) if outcome is Outcome.FAIL else (),
             strength=strength,
             critical=decides,
         )
 
     def _first_token(self, evidence: Evidence, baseline: Evidence | None, kind: str) -> Iterable[Finding]:
         """What is told of the time to the first token: it depends on the mix, the cache and the queue."""
-        ours, before = _values(evidence, kind, FIRST), by_run(FIRST, baseline, kind)
+        ours, before = of_kind(FIRST, evidence.exchange_table, kind), by_run(FIRST, baseline, kind)
         if not ours:
             return
         metric, longer = METRICS[FIRST], ""
@@ -327,13 +328,9 @@ def _told(found: Drift) -> str:
     return f"{within}over {length(found.seconds)}, {counted(found.n, 'answer')}"
 
 
-def _of_kind(evidence: Evidence, kind: str) -> list[str]:
-    return [e.id for e in evidence.exchanges if e.scenario == kind and e.outcome == "ok"]
-
-
-def _values(evidence: Evidence, kind: str, metric: str) -> list[float]:
-    """The metric of a kind's exchanges, where it could be measured."""
-    return [value for _, value in measure(metric, (e for e in evidence.exchanges if e.scenario == kind))]
+def _of_kind(evidence: Evidence, kind: str) -> Table[Exchange]:
+    table = evidence.exchange_table
+    return table.where((table["scenario"] == kind) & (table["outcome"] == "ok"))
 
 
 def _all(before: Mapping[str, Sequence[float]]) -> list[float]:

@@ -75,6 +75,7 @@ def only_in(modules: set[str], *rooms: str) -> Rule:
 
 PURE = (
     "amounts.py",
+    "columns/",
     "context.py",
     "decisions/entries.py",
     "decisions/written.py",

@@ -32,7 +32,8 @@ def evidence_of(loaded: Loaded) -> Evidence:
     return Evidence(
         run=loaded.run,
         raw=loaded.raw,
-        records=loaded.records,
+        records=loaded.others,
+        tables=loaded.tables,
         readings=loaded.readings,
         nodes=loaded.nodes,
         problems=loaded.problems,

@@ -1,17 +1,14 @@
 """What is measured of an exchange: one definition a quantity, for thresholds, judging and reports alike.
 
-No I/O. A metric is None where it cannot be told. Only exchanges that succeeded are measured: a failure is
-counted as one and never mixed into a latency. Tokens come from `usage` and `timings`, never from counting
-chunks; a server's own *_per_second is never believed (it is null, infinite or absurd for short answers).
+No I/O. How each is worked out is in `soakproof.columns.measured`, which is loaded only when something is to
+be measured: what merely writes a run down, or asks which metrics there are, needs no numpy.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isnan
 from typing import Literal
 
-from soakproof.amounts import amount
-from soakproof.clock import NS
-from soakproof.reading.oddities import split
 from soakproof.records import Exchange
 
 Better = Literal["higher", "lower"]
@@ -25,85 +22,13 @@ FASTEST_STREAM = 5_000  # tokens/s on our clock; beyond it a buffer was emptied,
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A quantity of one exchange. ``of`` gives it in ``unit``, or None where it cannot be told."""
+    """A quantity of one exchange."""
 
     name: str
     unit: str
     better: Better | None
     describe: str
     leaves_out: str
-    of: Callable[[Exchange], float | None]
-
-
-def _timing(exchange: Exchange, name: str) -> float | None:
-    timings = exchange.timings
-    return amount(timings.get(name)) if isinstance(timings, dict) else None
-
-
-def _rate(exchange: Exchange, part: str, least: int) -> float | None:
-    """``part``_n over ``part``_ms, in tokens/s, where both are large enough to mean something."""
-    tokens, milliseconds = _timing(exchange, f"{part}_n"), _timing(exchange, f"{part}_ms")
-    if tokens is None or milliseconds is None or tokens < least or milliseconds < MIN_MS:
-        return None
-    return tokens / milliseconds * 1000
-
-
-def _generation_rate(exchange: Exchange) -> float | None:
-    if exchange.cancelled_ns is not None:
-        return None
-    by_server = _rate(exchange, "predicted", MIN_GENERATED)
-    return by_server if by_server is not None else streamed_rate(exchange)
-
-
-def streamed_rate(exchange: Exchange) -> float | None:
-    """Tokens after the first over the time from the first to the last, on our clock, in tokens/s."""
-    tokens = amount(exchange.completion_tokens)
-    span = _since(exchange.first_token_ns, exchange.last_token_ns)
-    if not exchange.stream or tokens is None or tokens < MIN_GENERATED or not span or _buffered(exchange):
-        return None
-    if exchange.token_events * TOKENS_AN_EVENT < tokens:
-        return None
-    rate = (tokens - 1) / span
-    return rate if rate <= FASTEST_STREAM else None
-
-
-def _prompt_rate(exchange: Exchange) -> float | None:
-    return _rate(exchange, "prompt", MIN_PROMPT)
-
-
-def _since(start: int | None, end: int | None) -> float | None:
-    """Seconds from one time to another; None when either is unknown or they are in the wrong order."""
-    if start is None or end is None or end < start:
-        return None
-    return (end - start) / NS
-
-
-def _first_token_time(exchange: Exchange) -> float | None:
-    return _since(exchange.due_ns, exchange.first_token_ns) if exchange.stream else None
-
-
-def _first_content_time(exchange: Exchange) -> float | None:
-    return _since(exchange.due_ns, exchange.first_content_ns) if exchange.stream else None
-
-
-def _total_time(exchange: Exchange) -> float | None:
-    if exchange.cancelled_ns is not None or exchange.failure is not None:
-        return None
-    return _since(exchange.due_ns, exchange.done_ns)
-
-
-def _widest_gap(exchange: Exchange) -> float | None:
-    gap = exchange.widest_gap_ns
-    return None if gap is None or gap < 0 or _buffered(exchange) else gap / NS
-
-
-def _buffered(exchange: Exchange) -> bool:
-    """Its tokens were held back and let go at once: when they arrived says nothing of when they were made."""
-    return any(split(note)[0] == "buffered" for note in exchange.notes)
-
-
-def _of_success(of: Callable[[Exchange], float | None]) -> Callable[[Exchange], float | None]:
-    return lambda exchange: of(exchange) if exchange.outcome == "ok" else None
 
 
 _ALL = (
@@ -115,7 +40,6 @@ _ALL = (
         "the time from the first token to the last on our clock.",
         f"cancelled answers, fewer than {MIN_GENERATED} tokens, and buffered delivery where only our clock "
         "could tell",
-        _of_success(_generation_rate),
     ),
     Metric(
         "prompt_rate",
@@ -123,7 +47,6 @@ _ALL = (
         "higher",
         "Prompt tokens processed a second, those restored from a cache not counted.",
         f"prompts with fewer than {MIN_PROMPT} tokens to process, and servers that send no timings",
-        _of_success(_prompt_rate),
     ),
     Metric(
         "first_token_time",
@@ -131,7 +54,6 @@ _ALL = (
         "lower",
         "From when the request was due to its first token of any kind, reasoning included.",
         "answers that are not streamed",
-        _of_success(_first_token_time),
     ),
     Metric(
         "first_content_time",
@@ -139,7 +61,6 @@ _ALL = (
         "lower",
         "From when the request was due to the first token of the answer itself, after any reasoning.",
         "answers that are not streamed, and those with reasoning alone",
-        _of_success(_first_content_time),
     ),
     Metric(
         "total_time",
@@ -147,7 +68,6 @@ _ALL = (
         "lower",
         "From when the request was due to the end of its answer.",
         "cancelled answers, and requests that were refused as planned",
-        _of_success(_total_time),
     ),
     Metric(
         "widest_gap",
@@ -155,7 +75,6 @@ _ALL = (
         "lower",
         "The longest wait between two tokens of one answer.",
         "answers of fewer than two token events, and buffered delivery",
-        _of_success(_widest_gap),
     ),
     Metric(
         "send_delay",
@@ -163,7 +82,6 @@ _ALL = (
         "lower",
         "From when a request was due to when it was sent: connecting, and the tester's own lateness.",
         "nothing",
-        _of_success(lambda e: _since(e.due_ns, e.sent_ns)),
     ),
     Metric(
         "cached_tokens",
@@ -171,7 +89,6 @@ _ALL = (
         None,
         "Prompt tokens that the server says it restored from a cache.",
         "servers that do not say",
-        _of_success(lambda e: amount(e.cached_tokens)),
     ),
     Metric(
         "prompt_tokens",
@@ -179,7 +96,6 @@ _ALL = (
         None,
         "Tokens of the prompt, those restored from a cache included.",
         "answers without usage",
-        _of_success(lambda e: amount(e.prompt_tokens)),
     ),
     Metric(
         "completion_tokens",
@@ -187,7 +103,6 @@ _ALL = (
         None,
         "Tokens of the answer, reasoning included.",
         "answers without usage, such as cancelled ones",
-        _of_success(lambda e: amount(e.completion_tokens)),
     ),
 )
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}
@@ -200,10 +115,18 @@ def measure(name: str, exchanges: Iterable[Exchange]) -> list[tuple[str, float]]
     """
     if name not in METRICS:
         raise ValueError(f"no metric is called {name!r}; there are: {', '.join(METRICS)}")
-    of = METRICS[name].of
-    return [(e.id, value) for e in exchanges if (value := of(e)) is not None]
+    from soakproof.columns import Table
+
+    table = Table(Exchange, tuple(exchanges))
+    found = table.metric(name).tolist()
+    return [(id, value) for id, value in zip(table["id"].tolist(), found, strict=True) if not isnan(value)]
 
 
 def values(name: str, exchanges: Iterable[Exchange]) -> list[float]:
     """The same without the ids."""
     return [value for _, value in measure(name, exchanges)]
+
+
+def value(name: str, exchange: Exchange) -> float | None:
+    """What the metric says of one exchange; None where it cannot be told."""
+    return next(iter(values(name, [exchange])), None)

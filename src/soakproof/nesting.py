@@ -4,9 +4,12 @@ What is done with a document goes down into it level by level, and Python ends w
 JSON and TOML have no such end.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 LEVELS = 64  # of objects and lists in each other; the documents of servers and our own have a handful
+
+_NESTING = frozenset((dict, list))
 
 T = TypeVar("T")
 
@@ -27,20 +30,17 @@ def bounded(document: T) -> T:
 
 def is_too_deep(value: Any) -> bool:
     """Whether objects and lists stand in each other on more than `LEVELS` levels. It goes down by no call."""
-    level = [value] if isinstance(value, (dict, list)) else []
+    level = [value] if type(value) in _NESTING else []
     for _ in range(LEVELS):
         if not level:
             return False
-        level = [item for part in level for item in _items(part) if isinstance(item, (dict, list))]
+        level = [item for part in level for item in _nested(part)]
     return bool(level)
 
 
-def may_be_deep(json: bytes) -> bool:
-    """Whether it has brackets enough for more than `LEVELS` levels; whether they stand in each other is for
-    `is_too_deep`.
-    """
-    return json.count(b"{") + json.count(b"[") > LEVELS
-
-
-def _items(part: Any) -> Any:
-    return part.values() if isinstance(part, dict) else part
+def _nested(part: Any) -> Sequence[Any]:
+    """The objects and lists in one."""
+    items = part.values() if isinstance(part, dict) else part
+    if _NESTING.isdisjoint(map(type, items)):  # as most are
+        return ()
+    return [item for item in items if type(item) in _NESTING]

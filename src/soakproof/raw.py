@@ -8,17 +8,18 @@ many may fail; without one, none may.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from soakproof.endings import EARLY, NEVER_CLEAN, how_ended
 from soakproof.errors import EXIT_ERROR, EXIT_FAIL, EXIT_OK
 from soakproof.plain import listed, plain
-from soakproof.quantities import KNOWN, check_outcome
+from soakproof.quantities import KNOWN, outcome_of
 from soakproof.records import Check, Exchange, Iteration, Opened, Record
 from soakproof.thresholds import ParsedThreshold, ThresholdResult, evaluate, extreme, parse
 
 if TYPE_CHECKING:
+    from soakproof.columns import Table
     from soakproof.plan import Threshold
 
 RawOutcome = Literal["clean", "failed", "nothing", "error"]
@@ -28,20 +29,26 @@ SHOWN = 10  # sorts of failures that are told, each by its first
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """A run's records, sorted into what the raw result looks at."""
+class Seen:
+    """What the raw result looks at, each in the order in which it was written."""
 
-    exchanges: list[Exchange] = field(default_factory=list)
-    unclosed: list[Opened] = field(default_factory=list)
-    checks: list[Check] = field(default_factory=list)
-    iterations: list[Iteration] = field(default_factory=list)
+    exchanges: "Table[Exchange]"
+    unclosed: "Table[Opened]"
+    checks: "Table[Check]"
+    iterations: "Table[Iteration]"
 
 
 def raw_result(
     thresholds: "Sequence[Threshold]", records: Iterable[Record], *, ended: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The document of raw.json. ``ended`` is {why, reason}, as in run.json."""
-    seen = _sort(records)
+    return raw_result_of(thresholds, _sorted(records), ended=ended)
+
+
+def raw_result_of(
+    thresholds: "Sequence[Threshold]", seen: Seen, *, ended: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The same of columns."""
     parsed = [parse(t) for t in thresholds]
     results = [evaluate(p, seen.exchanges, seen.checks, seen.iterations, seen.unclosed) for p in parsed]
     outcome = _outcome(seen, results, str(ended.get("why", "")))
@@ -57,25 +64,27 @@ def raw_result(
     }
 
 
-def _sort(records: Iterable[Record]) -> _Seen:
-    seen = _Seen()
+def _sorted(records: Iterable[Record]) -> Seen:
+    from soakproof.columns import Table  # numpy, which a process that only writes a run can do without
+
     opened: dict[str, Opened] = {}
-    lists: Mapping[type, list[Any]] = {
-        Exchange: seen.exchanges,
-        Check: seen.checks,
-        Iteration: seen.iterations,
-    }
+    kept: dict[type, list[Any]] = {Exchange: [], Check: [], Iteration: []}
     for record in records:
         if type(record) is Opened:
             opened[record.id] = record
-        elif type(record) in lists:
-            lists[type(record)].append(record)
-    closed = {e.id for e in seen.exchanges}
-    seen.unclosed.extend(o for id, o in opened.items() if id not in closed)
-    return seen
+        elif type(record) in kept:
+            kept[type(record)].append(record)
+    closed = {e.id for e in kept[Exchange]}
+    unclosed = tuple(o for id, o in opened.items() if id not in closed)
+    return Seen(
+        Table(Exchange, kept[Exchange]),
+        Table(Opened, unclosed),
+        Table(Check, kept[Check]),
+        Table(Iteration, kept[Iteration]),
+    )
 
 
-def _outcome(seen: _Seen, results: Sequence[ThresholdResult], why: str) -> RawOutcome:
+def _outcome(seen: Seen, results: Sequence[ThresholdResult], why: str) -> RawOutcome:
     if why == "error":
         return "error"
     if _nothing(seen):
@@ -84,17 +93,30 @@ def _outcome(seen: _Seen, results: Sequence[ThresholdResult], why: str) -> RawOu
     bad = (
         why in NEVER_CLEAN
         or any(r.outcome != "pass" for r in results)
-        or any(not _governed(e, "failed_exchanges", parsed) for e in seen.exchanges if e.outcome == "fail")
-        or any(not _governed(c, "failed_checks", parsed) for c in seen.checks if check_outcome(c) == "fail")
-        or any(i.end == "broken" for i in seen.iterations)
+        or any(not _governed(e, "failed_exchanges", parsed) for e in _failed_exchanges(seen).records)
+        or any(not _governed(c, "failed_checks", parsed) for c in _failed_checks(seen).records)
+        or "broken" in seen.iterations["end"].tolist()
     )
     return "failed" if bad else "clean"
 
 
-def _nothing(seen: _Seen) -> bool:
+def _failed_exchanges(seen: Seen) -> "Table[Exchange]":
+    return seen.exchanges.where(seen.exchanges["outcome"] == "fail")
+
+
+def _failed_checks(seen: Seen) -> "Table[Check]":
+    failed = seen.checks.where(seen.checks["outcome"] == "fail")
+    return failed.of([outcome != KNOWN for outcome in _graded(failed)])
+
+
+def _graded(checks: "Table[Check]") -> list[str]:
+    return list(map(outcome_of, checks["outcome"].tolist(), checks["grade"].tolist()))
+
+
+def _nothing(seen: Seen) -> bool:
     """No exchange has a known outcome, or none was ok and no iteration completed."""
-    outcomes = {e.outcome for e in seen.exchanges}
-    completed = any(i.end == "completed" for i in seen.iterations)
+    outcomes = set(seen.exchanges["outcome"].tolist())
+    completed = "completed" in seen.iterations["end"].tolist()
     return outcomes <= {"unknown"} or ("ok" not in outcomes and not completed)
 
 
@@ -121,15 +143,15 @@ def _threshold(result: ThresholdResult) -> dict[str, Any]:
     }
 
 
-def _checks(checks: Iterable[Check]) -> dict[str, dict[str, int]]:
-    counts: Counter[tuple[str, str]] = Counter((c.name, check_outcome(c)) for c in checks)
+def _checks(checks: "Table[Check]") -> dict[str, dict[str, int]]:
+    counts = Counter(zip(checks["name"].tolist(), _graded(checks), strict=True))
     names = sorted({name for name, _ in counts})
     return {n: {o: counts[n, o] for o in ("pass", "fail", "unknown", KNOWN)} for n in names}
 
 
-def _exchanges(seen: _Seen) -> dict[str, Any]:
-    outcomes = Counter(e.outcome for e in seen.exchanges)
-    failures = Counter(str(e.failure or "unclassified") for e in seen.exchanges if e.outcome == "fail")
+def _exchanges(seen: Seen) -> dict[str, Any]:
+    outcomes = Counter(seen.exchanges["outcome"].tolist())
+    failures = Counter(str(f or "unclassified") for f in _failed_exchanges(seen)["failure"].tolist())
     return {
         "opened": len(seen.exchanges) + len(seen.unclosed),
         "closed": len(seen.exchanges),
@@ -140,29 +162,27 @@ def _exchanges(seen: _Seen) -> dict[str, Any]:
     }
 
 
-def _iterations(iterations: Iterable[Iteration]) -> dict[str, dict[str, int]]:
-    counts: Counter[tuple[str, str]] = Counter((i.scenario, i.end) for i in iterations)
+def _iterations(iterations: "Table[Iteration]") -> dict[str, dict[str, int]]:
+    counts = Counter(zip(iterations["scenario"].tolist(), iterations["end"].tolist(), strict=True))
     kinds = sorted({kind for kind, _ in counts})
     ends = ("completed", "failed", "stopped", "broken")
     return {kind: {end: counts[kind, end] for end in ends} for kind in kinds}
 
 
-def _first_failures(seen: _Seen) -> list[str]:
+def _first_failures(seen: Seen) -> list[str]:
     """The first failure of each check, of each class of exchanges and of each scenario, in words."""
     checks = [
         (c.name, f"check {c.name} failed in {c.scenario} {c.iteration}{_where(c)}{_why(c.grade, c.reason)}")
-        for c in seen.checks
-        if check_outcome(c) == "fail"
+        for c in _failed_checks(seen).records
     ]
     exchanges = [
         (str(e.failure), f"exchange {e.id} failed: {e.failure or 'unclassified'}{_why(e.reason)}")
-        for e in seen.exchanges
-        if e.outcome == "fail"
+        for e in _failed_exchanges(seen).records
     ]
+    iterations = seen.iterations
     broken = [
         (i.scenario, f"scenario {i.scenario} broke in iteration {i.number}{_why(i.reason)}")
-        for i in seen.iterations
-        if i.end == "broken"
+        for i in iterations.where(iterations["end"] == "broken").records
     ]
     sorts = (("checks", checks), ("classes of failed exchanges", exchanges), ("scenarios", broken))
     return [line for what, failures in sorts for line in _first_of_each(what, failures)]

@@ -5,14 +5,14 @@ None when it is unknown, never 0. `encode` and `decode` are each other's inverse
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
 import orjson
 from msgspec import DecodeError, Meta, Struct, ValidationError, json
 
-from soakproof.nesting import TooDeepError, bounded, may_be_deep
+from soakproof.nesting import TooDeepError, bounded
 
 # In UTF-8: DEL, the C1 controls, what has no width, and what turns the direction of writing or ends a line.
 _OBEYED = re.compile(
@@ -228,6 +228,7 @@ FILES: Mapping[type[Struct], str] = {
 }
 TAGS: Mapping[type[Struct], str] = {kind: str(kind.__struct_config__.tag) for kind in FILES}
 _DECODER = json.Decoder(Record)
+_FREE = frozenset((Exchange, Sample, Event))  # with parts of any shape
 
 
 def encode(record: Record) -> bytes:
@@ -301,15 +302,27 @@ def _bounded(record: Record) -> Record:
     return record
 
 
-def decode_lines(lines: Sequence[bytes]) -> list[Record] | None:
+def one_a_line(block: bytes, records: int) -> bool:
+    """Whether each of so many records, of which a block of whole lines was decoded, is a line of its own.
+
+    Lines that begin and end as objects do are not parts of one: within a record a comma would stand between.
+    """
+    return (
+        block.startswith(b"{")
+        and block.endswith(b"}\n")
+        and block.count(b"}\n{") == records - 1 == (block.count(b"\n") - 1)
+    )
+
+
+def decode_block(block: bytes) -> list[Record] | None:
     """The records of many whole lines at once; None unless each line is one record."""
     try:
-        records = _DECODER.decode_lines(b"".join(lines))
-        if len(records) != len(lines):
+        records = _DECODER.decode_lines(block)
+        if not one_a_line(block, len(records)):
             return None
-        for place, line in enumerate(lines):
-            if may_be_deep(line):
-                _bounded(records[place])
+        for record in records:
+            if type(record) in _FREE:
+                _bounded(record)
     except (DecodeError, RecursionError, TooDeepError):
         return None
     return records

@@ -19,13 +19,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from soakproof.errors import UsageError, did_you_mean
-from soakproof.metrics import METRICS, measure
+from soakproof.metrics import METRICS
 from soakproof.plain import listed
-from soakproof.quantities import COUNTED, PERCENTILES, Counted, check_outcome, statistic, thin
+from soakproof.quantities import COUNTED, PERCENTILES, Counted, outcome_of, statistic, thin
 from soakproof.records import Check, Exchange, Failure, Iteration, Opened
 from soakproof.units import Seconds, split
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from soakproof.columns import Table
     from soakproof.plan import Kind, Threshold
 
 _FORM = re.compile(
@@ -44,6 +48,7 @@ OPS: Mapping[str, Callable[[float, float], bool]] = {
 _MEANT = {"=<": "<=", "=>": ">=", "=": "=="}  # operators as others write them
 _EXTREMES = {">=": "lowest", ">": "lowest", "<=": "highest", "<": "highest"}  # nearest to what `each` refuses
 _ROLES_SHOWN = 6
+_WITHOUT_ROLES = [name for name, counted in COUNTED.items() if counted.what == "iteration"]
 METRIC_STATS = ("each", "median", "mean", "min", "max", "p50", *PERCENTILES, "count", "sum")
 UNITS: Mapping[str, Mapping[str, float]] = {  # base unit to what may be written, and its size
     "s": Seconds.scale,
@@ -198,17 +203,17 @@ def _check_filter(quantity: str, chosen: str, kinds: "Collection[Kind] | None", 
     names = [kind.name for kind in kinds]
     if quantity in COUNTED and COUNTED[quantity].what == "check":
         names += [check for kind in kinds for check in kind.scenario.checks]
-    elif "." in chosen and chosen not in names:
+    elif "." in chosen and chosen not in names and quantity not in _WITHOUT_ROLES:
         chosen = chosen.rpartition(".")[0]  # a role: only the run can tell whether there is one
     _known(chosen, list(dict.fromkeys(names)), f"{at}: filter")
 
 
 def evaluate(
     parsed: ParsedThreshold,
-    exchanges: Collection[Exchange],
-    checks: Collection[Check],
-    iterations: Collection[Iteration],
-    unclosed: Collection[Opened] = (),
+    exchanges: "Table[Exchange]",
+    checks: "Table[Check]",
+    iterations: "Table[Iteration]",
+    unclosed: "Table[Opened]",
 ) -> ThresholdResult:
     """What the run made of a threshold. ``unclosed`` are requests of whose end nothing is known."""
     if parsed.quantity in METRICS:
@@ -216,18 +221,25 @@ def evaluate(
     counted = COUNTED[parsed.quantity]
     outcomes: list[tuple[str, Failure | None]]
     if counted.what == "exchange":
-        outcomes = [(e.outcome, e.failure) for e in exchanges if _takes(parsed.filter, e)]
-        outcomes += [("unknown", None) for o in unclosed if _takes(parsed.filter, o)]
+        taken = exchanges.where(_takes(parsed.filter, exchanges))
+        outcomes = list(zip(taken["outcome"].tolist(), taken["failure"].tolist(), strict=True))
+        outcomes += [("unknown", None)] * int(_takes(parsed.filter, unclosed).sum())
     elif counted.what == "check":
-        outcomes = [(check_outcome(c), None) for c in checks if parsed.filter in ("", c.name, c.scenario)]
+        told = zip(*(checks[n].tolist() for n in ("name", "scenario", "outcome", "grade")), strict=True)
+        outcomes = [(outcome_of(o, g), None) for n, s, o, g in told if parsed.filter in ("", n, s)]
     else:
-        outcomes = [(i.end, None) for i in iterations if parsed.filter in ("", i.scenario)]
+        ends = zip(iterations["scenario"].tolist(), iterations["end"].tolist(), strict=True)
+        outcomes = [(end, None) for kind, end in ends if parsed.filter in ("", kind)]
     return _evaluate_count(parsed, counted, outcomes)
 
 
-def _takes(chosen: str, exchange: Exchange | Opened) -> bool:
-    """Whether a filter, a kind or ``kind.role``, takes this exchange in."""
-    return not chosen or chosen in (exchange.scenario, f"{exchange.scenario}.{exchange.role}")
+def _takes(chosen: str, requests: "Table[Exchange] | Table[Opened]") -> "NDArray[np.bool_]":
+    """Which of them a filter, a kind or ``kind.role``, takes in."""
+    import numpy as np
+
+    kinds, roles = requests["scenario"].tolist(), requests["role"].tolist()
+    taken = (chosen in ("", kind, f"{kind}.{role}") for kind, role in zip(kinds, roles, strict=True))
+    return np.fromiter(taken, bool, len(requests))
 
 
 def _evaluate_count(
@@ -242,23 +254,24 @@ def _evaluate_count(
     return _result(parsed, observed, n)
 
 
-def _evaluate_metric(parsed: ParsedThreshold, exchanges: Collection[Exchange]) -> ThresholdResult:
-    chosen = [e for e in exchanges if _takes(parsed.filter, e)] if parsed.filter else exchanges
-    values = measure(parsed.quantity, chosen)
+def _evaluate_metric(parsed: ParsedThreshold, exchanges: "Table[Exchange]") -> ThresholdResult:
+    chosen = exchanges.where(_takes(parsed.filter, exchanges))
+    told = zip(chosen["id"].tolist(), chosen.metric(parsed.quantity).tolist(), strict=True)
+    values = [(id, value) for id, value in told if not math.isnan(value)]
     if not values:
         return _unknown(parsed, _why_nothing(parsed, exchanges, len(chosen)))
     skipped = _skipped(chosen, len(values))
     if parsed.stat == "each":
         return _evaluate_each(parsed, values, skipped)
     numbers = sorted(value for _, value in values)
-    told = [thin(parsed.stat, len(numbers)), skipped]
-    return _result(parsed, statistic(parsed.stat, numbers), len(numbers), "; ".join(filter(None, told)))
+    remarks = [thin(parsed.stat, len(numbers)), skipped]
+    return _result(parsed, statistic(parsed.stat, numbers), len(numbers), "; ".join(filter(None, remarks)))
 
 
-def _why_nothing(parsed: ParsedThreshold, exchanges: Collection[Exchange], chosen: int) -> str:
+def _why_nothing(parsed: ParsedThreshold, exchanges: "Table[Exchange]", chosen: int) -> str:
     """Why there is nothing to measure; of a role that no request had, which there were."""
     kind, _, role = parsed.filter.partition(".")
-    roles = sorted({e.role for e in exchanges if e.scenario == kind})
+    roles = sorted(set(exchanges["role"][exchanges["scenario"] == kind].tolist()))
     if role and roles and not chosen:
         return f"no request of {kind} had the role {role!r}; there were: {listed(roles, _ROLES_SHOWN)}"
     metric = METRICS[parsed.quantity]
@@ -266,9 +279,9 @@ def _why_nothing(parsed: ParsedThreshold, exchanges: Collection[Exchange], chose
     return f"nothing to measure: {of} (it leaves out failures and {metric.leaves_out})"
 
 
-def _skipped(chosen: Collection[Exchange], measured: int) -> str:
+def _skipped(chosen: "Table[Exchange]", measured: int) -> str:
     """How many successes a metric could not be told of, in words; empty for none."""
-    succeeded = sum(e.outcome == "ok" for e in chosen)
+    succeeded = int((chosen["outcome"] == "ok").sum())
     return f"{succeeded - measured} of {succeeded} successes not measured" if succeeded > measured else ""
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from soakproof.judge import Evidence, Finding, Outcome
 from soakproof.records import Exchange, Sample
@@ -96,6 +97,15 @@ def test_a_stored_answer_under_a_new_id_is_known_by_times_that_nobody_worked() -
     assert judged(first, again)["stored"].strength == "1 by the same times, in less time than they claim"
     slow = answered(3, text="answer 1", prompt_digest="prompt 1", timings=WORK)
     assert judged(first, slow)["stored"].outcome is Outcome.PASS, "it may be chance"
+
+
+@pytest.mark.parametrize("edited", [1, 3])
+def test_a_stored_answer_is_known_by_its_words_whatever_digest_was_kept(edited: int) -> None:
+    run = [answered(n, text="answer 1", answer_id=id_of(1)) if n == 3 else answered(n) for n in range(1, 4)]
+    run[edited - 1] = replace(run[edited - 1], text_digest="another")
+    assert judged(*run)["stored"].exchanges == ("load-3", "load-1")
+    same = [replace(answered(n, answer_id=id_of(1)), text_digest="same") for n in (1, 3)]
+    assert judged(*same, *map(answered, range(4, 9)))["stored"].outcome is Outcome.PASS
 
 
 @pytest.mark.parametrize(

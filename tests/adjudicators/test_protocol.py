@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from responses import DONE, EVENT_STREAM, JSON, STOP, answer, chunk, events, read, text
 
 from soakproof.clock import NS
+from soakproof.columns import Table
 from soakproof.judge import Outcome
 from soakproof.judge.claims import about, oddities, suspects
-from soakproof.judge.table import Table
 from soakproof.reading.oddities import ODDITIES, split
 from soakproof.records import Exchange, Failure
 from soakproof.testing.evidence import adjudicate, evidence, exchange

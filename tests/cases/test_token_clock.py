@@ -18,18 +18,19 @@ from rundirs import begun
 from scripted import documents
 
 from soakproof.clock import RunClock
+from soakproof.columns import Table
 from soakproof.judge import Outcome
 from soakproof.load.recorder import Recorder
-from soakproof.metrics import METRICS
+from soakproof.metrics import value
 from soakproof.plan import Threshold
-from soakproof.records import Exchange, Failure, encode
+from soakproof.records import Check, Exchange, Failure, Iteration, Opened, encode
 from soakproof.testing.evidence import adjudicate, check, evidence
 from soakproof.thresholds import evaluate
 from soakproof.thresholds import parse as parse_threshold
 
 
 def measured(name: str, exchange: Exchange) -> float | None:
-    return METRICS[name].of(exchange)
+    return value(name, exchange)
 
 
 def noted(exchange: Exchange) -> set[str]:
@@ -86,7 +87,9 @@ def test_a_bare_nan_loses_no_event_and_what_is_skipped_is_counted() -> None:
     good = with_timings({"predicted_n": 100, "predicted_ms": 2000})
     absurd = [with_timings(c.get("timings")) for c in documents("47-null-and-absurd-timings.json")]
     that = Threshold(name="rate", that="generation_rate median >= 1 tokens/s", why="any")
-    found = evaluate(parse_threshold(that, ()), [good, exchange, *absurd], (), (), ())
+    kinds = (Exchange, Check, Iteration, Opened)
+    there, *others = (Table(kind, [good, exchange, *absurd] if kind is Exchange else ()) for kind in kinds)
+    found = evaluate(parse_threshold(that, ()), there, *others)
     assert (found.outcome, found.observed, found.n) == ("pass", 50, 1)
     assert found.reason == "6 of 7 successes not measured"
 

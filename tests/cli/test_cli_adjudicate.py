@@ -325,3 +325,22 @@ def test_an_adjudicator_that_cannot_be_asked(
     judgeable(here / "runs", exchange("load-1"), check("long_prose.length"), iteration("long_prose"))
     said = soakproof("try-adjudicator", arguments[0], "latest", *arguments[1:])
     assert (said.code, told in said.err) == (64, True), said.err
+
+
+def test_evidence_that_is_changed_while_it_is_judged_has_no_verdict(
+    soakproof: Command, here: Path, policies: Path
+) -> None:
+    run = judgeable(here / "runs", exchange("load-1"), check("long_prose.length"), iteration("long_prose"))
+    changes = policies / "changes.py"
+    changes.write_text(
+        "from dataclasses import dataclass\nfrom pathlib import Path\n"
+        "from soakproof.judge import Adjudicator, Outcome, finding\n"
+        '@dataclass(frozen=True)\nclass Changes(Adjudicator):\n    """Does it?"""\n'
+        "    def judge(self, evidence, baseline):\n"
+        f"        Path({str(run / 'evidence/load/checks.jsonl')!r}).write_bytes(b'')\n"
+        "        yield finding(self, 'x', Outcome.PASS, 'It does.')\n"
+    )
+    (policies / "changes.toml").write_text('title = "Changes"\n[adjudicator.changes]\n')
+    said = soakproof("adjudicate", "latest", "--policy", "changes")
+    assert (said.code, "checks.jsonl was changed while it was read" in said.err) == (3, True), said.err
+    assert not (run / "verdicts").exists()

@@ -206,3 +206,37 @@ def test_each_backend_has_processes_of_its_own() -> None:
     later = of_processes(7, 7, 9, 9, role="backend-2")[2:]
     records = [*of_processes(7, 7, 7)[::2], gone, *untold, *later]
     assert told(evidence(sorted(records, key=lambda s: s.t_ns))) == []
+
+
+def test_what_is_wrong_with_requests_is_told_in_the_order_of_its_lines() -> None:
+    first, second, third, fourth = (exchange(f"load-{n}", at=n, seed=n) for n in range(4))
+    lines = [
+        *(opened(first), first, first),
+        *(second, opened(second)),
+        *(opened(third), structs.replace(third, role="b", temperature=0.5)),
+        *(opened(fourth), opened(fourth), structs.replace(fourth, temperature=0.5)),
+    ]
+    assert [line for line in told(run(lines)) if line.startswith("requests")] == [
+        "requests: 1 request closed twice, first load-0",
+        "requests: 1 request closed before opened, or never opened, first load-1",
+        "requests: 1 request closed with another role than opened, first load-2",
+        "requests: 1 request opened twice, first load-3",
+        "requests: 1 request closed with another temperature than opened, first load-3",
+    ]
+
+
+def test_times_that_no_float_tells_apart_are_told_apart() -> None:
+    far = 2**60
+    ask = exchange("load-0", at=1)
+    cut = structs.replace(ask, sent_ns=far + 1, done_ns=far + 1, cancelled_ns=far + 1)
+    early = structs.replace(cut, cancelled_ns=far)
+    assert not any("when not under way" in line for line in told(run([opened(ask), cut])))
+    assert any("when not under way" in line for line in told(run([opened(ask), early])))
+
+
+def test_of_two_iterations_with_one_number_the_later_counts() -> None:
+    twice = [iteration(number=0, at=1.0, took=1.0), iteration(number=0, at=5.0, took=1.0)]
+    checks = [check(name, at=5.5, iteration=0) for name in CHECKS]
+    found = told(run(twice, checks))
+    assert "iterations: 1 iteration told twice, first long_prose 0" in found
+    assert not any(line.startswith("checks") for line in found)

@@ -39,7 +39,7 @@ def test_lines_read_as_the_samples_that_they_are_of(rows: list[Any]) -> None:
     half = len(samples) // 2
     for part, first in ((samples[:half], 0), (samples[half:], half)):
         if part:
-            assert gathered.add_lines(list(map(encode, part)), first) == len(part)
+            assert gathered.add_lines(b"".join(map(encode, part)), first) == len(part)
     read = {r.source: r for r in gathered.readings()}
     for source in ("x", "y"):
         own = [s for s in samples if s.source == source]
@@ -60,7 +60,7 @@ def test_single_samples_are_the_same_as_lines(rows: list[Any]) -> None:
 def test_lines_that_are_no_samples_are_not_taken() -> None:
     good = encode(sample("s", 1.0, v=1))
     for bad in (b"{}\n", b'{"record":"sample"}\n', good[:-2], good + b"\n", good.replace(b'{"v":1}', b"[]")):
-        assert Gathering().add_lines((good + bad).splitlines(keepends=True), 0) is None
+        assert Gathering().add_lines(good + bad, 0) is None
 
 
 def test_numbers_are_finite_and_not_negative_and_nothing_else_is_one() -> None:

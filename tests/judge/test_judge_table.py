@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soakproof.clock import NS
+from soakproof.records import Exchange, KernelEvent
 from soakproof.testing.evidence import check, evidence, exchange, iteration, sample, trace
 
 RUN = evidence(
@@ -57,6 +58,15 @@ def test_parts_of_parts_have_the_columns_of_the_whole() -> None:
     assert again.whole.tolist() == [True] * 3
 
 
+def test_facts_are_columns_too_and_of_a_part_those_of_the_whole() -> None:
+    table = evidence([exchange(f"x{n}", at=n, text="yes" * n) for n in range(3)]).exchange_table
+    assert table.fact("has_text").tolist() == [False, True, True]
+    part = table.where(table.fact("has_text"))
+    assert part.fact("text_chars").tolist() == [3, 6]
+    assert part.record(1).id == "x2"
+    assert evidence().exchange_table.fact("has_text").dtype == bool
+
+
 def test_rows_are_chosen_by_masks_spans_and_values() -> None:
     table = RUN.exchange_table
     assert table.where(table["outcome"] == "fail")["id"].tolist() == ["b"]
@@ -64,6 +74,22 @@ def test_rows_are_chosen_by_masks_spans_and_values() -> None:
     assert {kind: len(part) for kind, part in table.by("scenario").items()} == {"long": 1, "short": 1}
     assert RUN.iteration_table.between(0.0, 0.5).records == ()
     assert [RUN.by_id[id].scenario for id in RUN.check_table["exchanges"][0]] == ["long"]
+
+
+def test_the_order_in_which_records_were_written_is_known() -> None:
+    late, early = exchange("late", at=5.0), exchange("early", at=1.0)
+    run = evidence(late, early, iteration("long", at=1.0), unopened=True)
+    table = run.exchange_table
+    assert table["id"].tolist() == ["early", "late"]
+    assert [run.records[line] for line in run.line_numbers(Exchange)] == list(table.records)
+    assert len(run.line_numbers(KernelEvent)) == 0
+
+
+def test_parts_at_places_have_the_columns_of_the_whole() -> None:
+    table = evidence([exchange(f"x{n}", at=n, iteration=n) for n in range(4)]).exchange_table
+    part = table.take(np.array([3, 1]))
+    assert part["id"].tolist() == [e.id for e in part.records] == ["x3", "x1"]
+    assert part.where(part["iteration"] > 2)["id"].tolist() == ["x3"]
 
 
 def test_what_there_is_not_is_told_with_what_may_be_meant() -> None:
@@ -92,3 +118,17 @@ def test_the_nearest_reading_is_the_nearest(at: list[float], when: float) -> Non
     told = evidence([sample("s", t, took=0.0, v=t) for t in at]).source("s")
     (found,) = told.near(np.array([when]), "v", within_s=1e9)
     assert abs(found - when) <= min(abs(t - when) for t in told.numbers("v")) + 1e-6
+
+
+def test_what_is_no_way_to_ask_a_table_is_told() -> None:
+    table = RUN.exchange_table
+    for wrong in (lambda: list(table), lambda: table[0:2], lambda: table[0]):
+        with pytest.raises(TypeError, match="a table has columns"):
+            wrong()
+    with pytest.raises(ValueError, match="is it of another table"):
+        table.where(np.array([True]))
+    with pytest.raises(ValueError, match="a mask is for where"):
+        table.take(np.ones(len(table), bool))
+    with pytest.raises(KeyError, match="did you mean 'codes'"):
+        table.fact("cods")
+    assert table.take([1, 0])["id"].tolist() == [table["id"][1], table["id"][0]]

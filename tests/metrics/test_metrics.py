@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from soakproof.amounts import number
 from soakproof.clock import nanoseconds
-from soakproof.metrics import METRICS, measure
+from soakproof.metrics import METRICS, measure, value
 from soakproof.records import Failure
 from soakproof.testing.evidence import exchange
 
 
 def of(name: str, **values):
-    return METRICS[name].of(exchange(**values))
+    return value(name, exchange(**values))
 
 
 def test_every_metric_tells_its_unit_direction_and_what_it_leaves_out() -> None:
@@ -172,7 +172,7 @@ JSON = st.recursive(
 def test_whatever_a_server_sends_a_rate_is_finite_and_positive_or_none(timings) -> None:
     asked = exchange(timings=timings, cached_tokens=None)
     for name in ("generation_rate", "prompt_rate"):
-        rate = METRICS[name].of(asked)
+        rate = value(name, asked)
         assert rate is None or (math.isfinite(rate) and rate > 0)
 
 

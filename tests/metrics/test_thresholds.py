@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soakproof.columns import Table
 from soakproof.errors import UsageError
 from soakproof.plan import Kind, Threshold
 from soakproof.quantities import PERCENTILES, statistic
-from soakproof.records import Failure
+from soakproof.records import Check, Exchange, Failure, Iteration, Opened
 from soakproof.scenario import Scenario
 from soakproof.testing.evidence import check, exchange, iteration, opened
 from soakproof.thresholds import OPS, evaluate, parse
@@ -57,7 +58,9 @@ def test_it_takes_what_a_run_can_keep_and_break(that: str) -> None:
 
 
 def judged(that: str, exchanges=(), checks=(), iterations=(), unclosed=()):
-    return evaluate(read(that), exchanges, checks, iterations, unclosed)
+    kinds = (Exchange, Check, Iteration, Opened)
+    there = (exchanges, checks, iterations, unclosed)
+    return evaluate(read(that), *(Table(kind, of) for kind, of in zip(kinds, there, strict=True)))
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,7 @@ def test_it_reads(that, expected) -> None:
         ("generation_rate{long_pros} each >= 17 tokens/s", ["filter", "did you mean 'long_prose'?"]),
         ("generation_rate{long_pros.a} each >= 17 tokens/s", ["did you mean 'long_prose'?"]),
         ("generation_rate{} each >= 17 tokens/s", ["the filter {} is empty"]),
+        ("iterations{long_prose.ask} count >= 1", ["filter", "unknown 'long_prose.ask'"]),
         ("generation_rate avg >= 17 tokens/s", ["stat", "unknown 'avg'", "median"]),
         ("generation_rate share >= 17 %", ["stat", "unknown 'share'"]),
         ("failed_checks each == 0", ["failed_checks: stat", "known are: count, share"]),

@@ -21,7 +21,7 @@ from soakproof.records import (
     Iteration,
     Record,
     decode,
-    decode_lines,
+    decode_block,
     encode,
 )
 from soakproof.run import read_records, to_json
@@ -187,5 +187,5 @@ def test_a_line_that_is_nested_too_deep_is_no_record(tmp_path: Path, levels: int
         kept, *wrong, last = read_records(tmp_path / name)
         assert kept == last == kind
         assert [str(w).split(": ")[0] for w in wrong] == [f"line {n} is not a record" for n in (2, 3)]
-        assert not isinstance(Gathering().add_lines([good, line], 1), int)
-        assert decode_lines([good, line]) is None
+        assert not isinstance(Gathering().add_lines(good + line, 1), int)
+        assert decode_block(good + line) is None

@@ -8,6 +8,7 @@ import click
 from soakproof.cli.options import all_option, filled, runs_option
 from soakproof.cli.output import colour, say, say_coloured, width, working
 from soakproof.cli.reading import sealed_run
+from soakproof.run import refuse_changed
 
 
 @click.command(short_help="Judge a run by a policy, against a baseline.")
@@ -67,6 +68,8 @@ def adjudicate(
     with working("judging"):
         before = baseline_of(found.runs)
         verdict, evidence = judge_loaded(judged, before, policy, Catalog(), now, found.absent)
+        for loaded in (judged, *found.runs):
+            refuse_changed(loaded)
     with working("writing the report"):
         entry = report.write(judged.path, verdict, evidence, beside(verdict, before))
     say_coloured(report.terminal_table(verdict, width=width(), colour=colour(), every=every))

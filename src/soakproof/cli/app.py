@@ -127,6 +127,8 @@ def _unexpected(error: BaseException) -> int:
     elif isinstance(error, OSError) and error.strerror:  # the host's: a folder, a disk, a name
         place = f"{str(error.filename)[:300]}: " if error.filename else ""
         output.complain(f"soakproof: {place}{error.strerror}")
+    elif isinstance(error, MemoryError):
+        output.complain("soakproof: there is not enough memory for this: of the host, or by a limit")
     else:
         output.complain(
             f"soakproof: unexpected {type(error).__name__}: {error}\n"

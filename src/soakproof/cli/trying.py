@@ -80,6 +80,7 @@ def try_(
     3 could not be carried out, 64 wrong usage.
     """
     from soakproof.catalog import Catalog
+    from soakproof.columns import Table  # noqa: F401  # metrics need it: not to be loaded amidst an answer
     from soakproof.gates.summary import exit_code, summary
     from soakproof.gates.telling import Terminal
     from soakproof.gates.trial import Trial, carry_out

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from soakproof.clock import seconds
 from soakproof.failures import fault_of
 from soakproof.iteration import Result
-from soakproof.metrics import METRICS
+from soakproof.metrics import value
 from soakproof.plain import clause, plain
 from soakproof.quantities import KNOWN, check_outcome
 from soakproof.reading.oddities import ODDITIES, UNKNOWN, split
@@ -156,7 +156,7 @@ def _course(exchange: Exchange) -> str:
 
 def _first_token(exchange: Exchange) -> str:
     """As the metric has it: from when the request was due."""
-    told = METRICS["first_token_time"].of(exchange)
+    told = value("first_token_time", exchange)
     return "" if told is None else f", first token after {told:.2f} s"
 
 
@@ -166,7 +166,7 @@ def _tokens(exchange: Exchange) -> list[str]:
         cached = "" if exchange.cached_tokens is None else f" ({exchange.cached_tokens:,} from a cache)"
         told.append(f"{exchange.prompt_tokens:,} prompt tokens{cached}")
     if exchange.completion_tokens is not None:
-        rate = METRICS["generation_rate"].of(exchange)
+        rate = value("generation_rate", exchange)
         told.append(f"{exchange.completion_tokens:,} generated{f' at {rate:.1f} tokens/s' if rate else ''}")
     elif exchange.token_events:
         told.append(f"{exchange.token_events:,} token events")

@@ -7,6 +7,8 @@ Statistics are in `soakproof.judge.statistics`.
 
 from soakproof.amounts import number
 from soakproof.clock import NS
+from soakproof.columns import Table
+from soakproof.columns.measured import of_kind
 from soakproof.context import NONCE_LETTERS, all_said, disguised, nonces
 from soakproof.endings import how_ended
 from soakproof.failures import fault_of
@@ -15,7 +17,7 @@ from soakproof.judge.finding import Adjudicator, Figure, Finding, Outcome
 from soakproof.judge.telling import counted, finding, ids, upper
 from soakproof.metrics import METRICS, Metric, measure
 from soakproof.plain import clause, listed, model_name, plain
-from soakproof.quantities import check_outcome
+from soakproof.quantities import check_outcome, outcome_of
 from soakproof.samples import Readings, no_readings
 from soakproof.units import Bytes, Ranges, Ratio, Seconds, Tokens
 
@@ -34,6 +36,7 @@ __all__ = [
     "Ratio",
     "Readings",
     "Seconds",
+    "Table",
     "Tokens",
     "all_said",
     "check_outcome",
@@ -50,6 +53,8 @@ __all__ = [
     "no_readings",
     "nonces",
     "number",
+    "of_kind",
+    "outcome_of",
     "plain",
     "upper",
 ]

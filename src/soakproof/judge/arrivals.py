@@ -4,12 +4,16 @@ A slot shows the seed, the temperature and the limit of tokens of the request th
 whose seed was taken away on the way is at no slot to be found, though its answer is being written.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import isnan
+
+import numpy as np
 
 from soakproof.clock import NS
+from soakproof.columns import Table
 from soakproof.judge.evidence import Evidence
-from soakproof.judge.slotwork import Sight, seeds_of, sights_of
+from soakproof.judge.slotwork import Sight, by_seed, seeds_of, sights_of
 from soakproof.records import Exchange, Opened, Sample
 
 CLOSE = 1e-3  # by which a temperature may differ: slots show it in single precision
@@ -17,6 +21,7 @@ LEAST_LOOKS = 3  # at requests whose seeds never show
 CERTAIN_LOOKS = 2  # where the temperature that shows is another as well
 
 Request = Exchange | Opened
+Asked = tuple[float, int]  # temperature, NaN where none was sent, and limit of tokens
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Lost:
     looks: int = 0
     seen: int = 0
     seedless: int = 0  # of the looks: a slot worked for a request without a seed
-    requests: dict[str, Exchange] = field(default_factory=dict)
+    requests: dict[str, None] = field(default_factory=dict)  # their ids, in order
     shown: set[float] = field(default_factory=set)  # temperatures of those without a seed
 
     @property
@@ -75,72 +80,96 @@ class Arrivals:
 
 def arrivals(evidence: Evidence, samples: Sequence[Sample]) -> Arrivals:
     """From the samples of the slots."""
-    requests: list[Request] = [*evidence.exchanges, *evidence.unclosed]
-    ours = {r.seed: r for r in requests if not r.refusal_planned}
+    asked = _asked(evidence)
     seen: set[int] = set()
-    changed: dict[tuple[int, str], Changed] = {}
+    changed: dict[tuple[int, str], tuple[float, float]] = {}
     twice: dict[int, float] = {}
     tasks: dict[int, int] = {}
     anew = any(e.what in ("restart", "vanished") for e in evidence.events)  # tasks are counted anew then
     for sample in samples:
         at_once: set[int] = set()
         for sight in sights_of(sample):
-            request = ours.get(sight.seed) if sight.seed is not None else None
-            if request is None:
+            seed = sight.seed
+            if seed is None or seed not in asked:
                 continue
-            again = tasks.setdefault(request.seed, sight.task) if sight.task is not None else None
-            if request.seed in at_once or (again is not None and again != sight.task and not anew):
-                twice.setdefault(request.seed, sample.t_ns / NS)
-            at_once.add(request.seed)
-            for found in _changes(request, sight):
-                changed.setdefault((request.seed, found.name), found)
+            again = tasks.setdefault(seed, sight.task) if sight.task is not None else None
+            if seed in at_once or (again is not None and again != sight.task and not anew):
+                twice.setdefault(seed, sample.t_ns / NS)
+            at_once.add(seed)
+            for name, was, shown in _changes(asked[seed], sight):
+                changed.setdefault((seed, name), (was, shown))
         seen |= at_once
+    ours = _requests(evidence, twice.keys() | {seed for seed, _ in changed})
     return Arrivals(
         looked_at=len(seen),
-        changed=tuple(changed.values()),
+        changed=tuple(Changed(ours[seed], name, *values) for (seed, name), values in changed.items()),
         twice=tuple((ours[seed], at) for seed, at in twice.items()),
         lost=tuple(group for group in _by_temperature(evidence, samples) if group.is_lost),
     )
 
 
-def _changes(request: Request, sight: Sight) -> Iterator[Changed]:
-    asked, shown = request.temperature, sight.temperature
-    if asked is not None and shown is not None and abs(asked - shown) > CLOSE:
-        yield Changed(request, "temperature", asked, shown)
-    limit = sight.max_tokens
-    if limit is not None and limit != request.max_tokens:
-        yield Changed(request, "max_tokens", request.max_tokens, limit)
+def _may_arrive(evidence: Evidence) -> tuple[Table[Exchange], Table[Opened]]:
+    """Requests that no refusal was planned for: those that ended, and those that did not."""
+    ended, unclosed = evidence.exchange_table, Table(Opened, evidence.unclosed)
+    return ended.where(~ended["refusal_planned"]), unclosed.where(~unclosed["refusal_planned"])
+
+
+def _asked(evidence: Evidence) -> dict[int, Asked]:
+    """Temperature and limit of tokens of each request that may arrive, by its seed."""
+    found: dict[int, Asked] = {}
+    for table in _may_arrive(evidence):
+        values = zip(table["temperature"].tolist(), table["max_tokens"].tolist(), strict=True)
+        found.update(zip(table["seed"].tolist(), values, strict=True))
+    return found
+
+
+def _requests(evidence: Evidence, seeds: Collection[int]) -> dict[int, Request]:
+    """Requests that may arrive, by their seeds."""
+    ended, unclosed = _may_arrive(evidence)
+    return {**by_seed(ended, seeds), **by_seed(unclosed, seeds)}
+
+
+def _changes(asked: Asked, sight: Sight) -> Iterator[tuple[str, float, float]]:
+    """The name of each parameter that the slot shows otherwise than it was sent, with both values."""
+    temperature, max_tokens = asked
+    if sight.temperature is not None and abs(temperature - sight.temperature) > CLOSE:
+        yield "temperature", temperature, sight.temperature
+    if sight.max_tokens is not None and sight.max_tokens != max_tokens:
+        yield "max_tokens", max_tokens, sight.max_tokens
 
 
 def _by_temperature(evidence: Evidence, samples: Sequence[Sample]) -> list[Lost]:
     groups: dict[float | None, Lost] = {}
-    for sample, writing in _writing(evidence, samples):
+    table = evidence.exchange_table
+    asked = [None if isnan(t) else t for t in table["temperature"].tolist()]
+    all_seeds, ids = table["seed"].tolist(), table["id"].tolist()
+    for sample, writing in _writing(table, samples):
         seeds = seeds_of(sample)
         seedless = [s.temperature for s in sights_of(sample) if s.seed is None]
         if len(seedless) > (sample.values.get("seedless") or 0):
             continue  # a slot does not say what it works on
-        for exchange in writing:
-            group = groups.setdefault(exchange.temperature, Lost(exchange.temperature))
+        for row in writing:
+            group = groups.setdefault(asked[row], Lost(asked[row]))
             group.looks += 1
-            group.seen += exchange.seed in seeds
+            group.seen += all_seeds[row] in seeds
             group.seedless += bool(seedless)
-            group.requests[exchange.id] = exchange
+            group.requests[ids[row]] = None
             group.shown |= {t for t in seedless if t is not None}
     return list(groups.values())
 
 
-def _writing(evidence: Evidence, samples: Sequence[Sample]) -> Iterator[tuple[Sample, list[Exchange]]]:
-    """Each sample with the requests that were between their first and their last token all through it."""
-    waiting = sorted(
-        (e for e in evidence.exchanges if e.first_token_ns is not None and e.stream),
-        key=lambda e: e.first_token_ns or 0,
-        reverse=True,
-    )
-    under_way: list[Exchange] = []
+def _writing(exchanges: Table[Exchange], samples: Sequence[Sample]) -> Iterator[tuple[Sample, list[int]]]:
+    """Each sample with the requests that were between their first and their last token all through it, by
+    their places in the table.
+    """
+    first, last = exchanges["first_token_ns"].tolist(), exchanges["last_token_ns"].tolist()
+    streamed = np.flatnonzero(exchanges["stream"] & ~np.isnan(exchanges["first_token_ns"])).tolist()
+    waiting = sorted(streamed, key=first.__getitem__, reverse=True)
+    under_way: list[int] = []
     for sample in sorted(samples, key=lambda s: s.t_ns):
         began = sample.t_ns - sample.took_ns
-        while waiting and (waiting[-1].first_token_ns or 0) < began:
+        while waiting and first[waiting[-1]] < began:
             under_way.append(waiting.pop())
-        under_way = [e for e in under_way if (e.last_token_ns or 0) > sample.t_ns]
+        under_way = [row for row in under_way if last[row] > sample.t_ns]
         if sample.values.get("busy"):
             yield sample, list(under_way)

@@ -26,9 +26,10 @@ _SOURCES = {  # what is told of as unseen, with the sources that see it
 
 def rests_on(evidence: Evidence, baseline: Evidence | None, usable: Evidence | None) -> str:
     """How long, on what, how much, against what. ``usable``: the baseline, if it could be compared with."""
-    done = sum(i.end == "completed" for i in evidence.iterations)
-    kinds = len({i.scenario for i in evidence.iterations})
-    sent = len(evidence.exchanges) + len(evidence.unclosed)
+    iterations = evidence.iteration_table
+    done = int((iterations["end"] == "completed").sum())
+    kinds = len(set(iterations["scenario"].tolist()))
+    sent = len(evidence.exchange_table) + len(evidence.unclosed)
     return (
         f"{_lasted(evidence)} on {_target(evidence)}: {counted(sent, 'request')} in "
         f"{counted(done, 'completed iteration')} of {counted(kinds, 'kind')}; {_against(baseline, usable)}."

@@ -115,9 +115,11 @@ class Causes:
     @cached_property
     def _endings(self) -> list[tuple[Event, int | None]]:
         """Processes that ended, each with when a request sent after that was first answered, if one was."""
-        answered = [e for e in self.evidence.exchanges if e.outcome == "ok"]
+        answered = self.evidence.exchange_table
+        answered = answered.where(answered["outcome"] == "ok")
+        sent, done = answered["sent_ns"], answered["done_ns"]
         return [
-            (event, min((e.done_ns for e in answered if e.sent_ns >= event.t_ns), default=None))
+            (event, min(done[sent >= event.t_ns].tolist(), default=None))
             for event in self.evidence.events
             if event.what in ("vanished", "restart") and not by_guard(self.evidence, event)
         ]

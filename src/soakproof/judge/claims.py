@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from soakproof.amounts import MOST, amount
 from soakproof.clock import NS
-from soakproof.judge.table import Table
+from soakproof.columns import Table
 from soakproof.metrics import MIN_GENERATED, MIN_PROMPT
 from soakproof.reading.oddities import ODDITIES, UNKNOWN, Oddity, split
 from soakproof.records import Exchange, Failure
@@ -52,10 +52,11 @@ def oddities(exchange: Exchange) -> dict[str, str]:
 def seen_in(table: Table[Exchange]) -> dict[str, dict[str, str]]:
     """Each oddity's exchanges, by id, each with its detail."""
     seen: dict[str, dict[str, str]] = {}
-    for exchange in table.records:
-        for name, detail in map(split, exchange.notes):
-            seen.setdefault(name, {}).setdefault(exchange.id, detail)
-    for exchange in table.where(suspects(table)).records:
+    for id, notes in zip(table["id"].tolist(), table["notes"].tolist(), strict=True):
+        for name, detail in map(split, notes):
+            seen.setdefault(name, {}).setdefault(id, detail)
+    for place in np.flatnonzero(suspects(table)).tolist():
+        exchange = table.record(place)
         for name, detail in oddities(exchange).items():
             seen.setdefault(name, {})[exchange.id] = detail
     return seen
@@ -65,8 +66,7 @@ def suspects(table: Table[Exchange]) -> NDArray[np.bool_]:
     """Which exchanges have any oddity that their reading has not noted, and few others: `oddities` says.
     All at once, since most of a day of them have none.
     """
-    marked = np.array(["<" in e.text for e in table.records], bool)
-    unended = np.array([e.failure is Failure.PROTOCOL for e in table.records], bool)
+    marked, unended = table.fact("may_have_marks"), table["failure"] == Failure.PROTOCOL
     cut = (table["leftover_bytes"] > 0) & ~table["done_marker"]
     numbers = _odd_usage(table) | _odd_timings(table) | _odd_clock(table)
     return np.asarray(marked | unended | cut | (table.whole & numbers), bool)
@@ -83,8 +83,7 @@ def _odd_usage(table: Table[Exchange]) -> NDArray[np.bool_]:
 
 
 def _odd_timings(table: Table[Exchange]) -> NDArray[np.bool_]:
-    told = np.array([bool(e.timings) for e in table.records], bool)
-    odd = told & np.isnan(sum(map(table.timing, _TIMES), np.zeros(len(table))))
+    odd = table.fact("has_timings") & np.isnan(sum(map(table.timing, _TIMES), np.zeros(len(table))))
     for part, least, fastest in _PARTS:
         tokens, took = table.timing(f"{part}_n"), table.timing(f"{part}_ms")
         rate = table.timing(f"{part}_per_second")

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
+from soakproof.columns import Table
+from soakproof.columns.measured import streamed_rate
 from soakproof.judge.statistics import Floats, Interval, thinned
-from soakproof.metrics import METRICS, streamed_rate
 from soakproof.records import Exchange
 
 LEAST = 10  # answers that can be compared
@@ -29,8 +30,8 @@ _SETTLED = 0.1  # of the run's time is dropped: caches and clocks warm up in it
 _Z = 2.58  # of a 99 % interval
 _LOAD_STEP = 0.5  # of one other request's company: answers closer than this had the same load
 
-CLOCKS: Mapping[str, Callable[[Exchange], float | None]] = {
-    "the server's clock": METRICS["generation_rate"].of,
+CLOCKS: Mapping[str, Callable[[Table[Exchange]], Floats]] = {
+    "the server's clock": lambda answers: answers.metric("generation_rate"),
     "our clock": streamed_rate,
 }
 
@@ -69,17 +70,19 @@ def alike(exchange: Exchange, company: float) -> tuple[object, ...]:
 
 
 def rates(
-    exchanges: Sequence[Exchange], measured: Sequence[tuple[Exchange, float]], slots: int | None
+    exchanges: Table[Exchange], answers: Table[Exchange], measured: Floats, slots: int | None
 ) -> list[Rate]:
-    """Rates with what they may be compared with; ``exchanges`` are all of the run: the company they had.
+    """The rates ``measured`` of answers, NaN where there is none, with what they may be compared with;
+    ``exchanges`` are all of the run: the company they had.
 
     Of a request's company no more is at work than the slots allow; the others wait.
     """
-    sent = np.array([e.sent_ns for e in exchanges], float)
-    done = np.array([e.done_ns for e in exchanges], float)
+    sent, done = exchanges["sent_ns"].astype(np.float64), exchanges["done_ns"].astype(np.float64)
     most = math.inf if slots is None else max(slots - 1, 0)
+    chosen = np.zeros(len(answers), bool)
+    chosen[thinned(np.flatnonzero(~np.isnan(measured)).tolist(), MOST)] = True
     found = []
-    for exchange, rate in thinned(measured, MOST):
+    for exchange, rate in zip(answers.where(chosen).records, measured[chosen].tolist(), strict=True):
         start, end = exchange.first_token_ns, exchange.last_token_ns
         if start is not None and end is not None and end > start:
             shared = float(np.clip(np.minimum(done, end) - np.maximum(sent, start), 0, None).sum())

@@ -1,20 +1,46 @@
 """A run's evidence as adjudicators see it. Built from records that somebody else has read; no I/O."""
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from soakproof.clock import NS
+from soakproof.columns import LINE, R, Table, joined
 from soakproof.judge.books import Disagreement, disagreements
-from soakproof.judge.soundness import sound_readings, sound_records
-from soakproof.judge.table import Table
+from soakproof.judge.soundness import sound_events, sound_readings
 from soakproof.records import Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
 from soakproof.samples import Readings, no_readings, of_samples, one_after_the_other
 
 _UNSEALED = "not sealed"  # in the words of `run.verify`
+_BEGINS: Mapping[type, str] = {  # the time of a record that puts it in its place among others of its kind
+    **dict.fromkeys((Exchange, Opened), "sent_ns"),
+    **dict.fromkeys((Check, KernelEvent, Event), "t_ns"),
+    Iteration: "started_ns",
+}
+
+
+class ById(Mapping[str, Exchange]):
+    """Exchanges by their ids; of two with the same the later one."""
+
+    def __init__(self, table: Table[Exchange]) -> None:
+        self._table = table
+        self._places = {id: place for place, id in enumerate(table["id"].tolist())}
+
+    def __getitem__(self, id: str) -> Exchange:
+        return self._table.records[self._places[id]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
 
 
 @dataclass(frozen=True)
@@ -23,7 +49,8 @@ class Evidence:
 
     run: Mapping[str, Any]  # run.json
     raw: Mapping[str, Any] | None  # raw.json
-    records: tuple[Record, ...]  # in the order in which they were written
+    records: tuple[Record, ...]  # in the order in which they were written; those of tables are not among them
+    tables: tuple[Table[Any], ...] = ()  # what was read from a run: a kind of a node's file each
     readings: tuple[Readings, ...] = ()  # what of the samples is no record: a source of a node each
     nodes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()  # lines that could not be read
@@ -34,23 +61,40 @@ class Evidence:
     repeats: tuple["Evidence", ...] = ()  # of a baseline: the other runs of the same configuration
 
     def _of(self, kind: type) -> Iterable[Any]:
-        return self._by_kind.get(kind, ())
+        return self._sound_events[0] if kind is Event else self._told(kind)
+
+    def _in_time(self, kind: type) -> tuple[Any, ...]:
+        return tuple(sorted(self._of(kind), key=attrgetter(_BEGINS[kind])))
+
+    def _told(self, kind: type) -> list[Any]:
+        """Records of a kind in the order in which they were written."""
+        return [self.records[line] for line in self._lines.get(kind, ())]
 
     @cached_property
-    def _by_kind(self) -> Mapping[type, list[Record]]:
-        found: dict[type, list[Record]] = defaultdict(list)
-        for record in self._sound_events[0]:
-            found[type(record)].append(record)
+    def _lines(self) -> "Mapping[type, array[int]]":
+        """Which line of all that was written each record of a kind was."""
+        found: dict[type, array[int]] = defaultdict(partial(array, "q"))
+        for line, kind in enumerate(map(type, self.records)):
+            found[kind].append(line)
         return found
 
+    def line_numbers(self, kind: type) -> NDArray[np.int64]:
+        """The same of each record of a kind as its view here has them, by time. Where it rises, they were
+        written in the order of their times.
+        """
+        if kind in (Exchange, Opened, Check, Iteration):
+            return self._table(kind).lines  # type: ignore[type-var]
+        times = np.array([getattr(record, _BEGINS[kind]) for record in self._told(kind)], np.int64)
+        return np.array(self._lines.get(kind, ()), np.int64)[np.argsort(times, kind="stable")]
+
     @cached_property
-    def _sound_events(self) -> tuple[tuple[Record, ...], tuple[str, ...]]:
-        return sound_records(self.records)
+    def _sound_events(self) -> tuple[tuple[Event, ...], tuple[str, ...]]:
+        return sound_events(self._told(Event))
 
     @cached_property
     def readings_told(self) -> tuple[Readings, ...]:
         """All samples as they were told, in the order of their lines: a source of a node each."""
-        samples = ((n, r) for n, r in enumerate(self.records) if isinstance(r, Sample))
+        samples = zip(self._lines.get(Sample, ()), self._told(Sample), strict=True)
         return (*self.readings, *of_samples(samples))
 
     @cached_property
@@ -65,58 +109,79 @@ class Evidence:
     @property
     def lines(self) -> int:
         """How many records there are in all."""
-        return len(self.records) + sum(map(len, self.readings))
+        return len(self.records) + sum(map(len, self.tables)) + sum(map(len, self.readings))
 
-    @cached_property
-    def exchanges(self) -> tuple[Exchange, ...]:
+    @property
+    def exchanges(self) -> Sequence[Exchange]:
         """Closed exchanges, by when they were sent."""
-        return tuple(sorted(self._of(Exchange), key=attrgetter("sent_ns")))
+        return self.exchange_table.records
 
-    @cached_property
-    def opened(self) -> tuple[Opened, ...]:
-        return tuple(sorted(self._of(Opened), key=attrgetter("sent_ns")))
+    @property
+    def opened(self) -> Sequence[Opened]:
+        """Requests as they were opened, by when they were sent."""
+        return self.opened_table.records
 
     @cached_property
     def unclosed(self) -> tuple[Opened, ...]:
         """Requests that were sent and of whose end nothing is known."""
-        closed = {e.id for e in self.exchanges}
-        return tuple(o for o in self.opened if o.id not in closed)
+        closed = set(self.exchange_table["id"].tolist())
+        is_open = [id not in closed for id in self.opened_table["id"].tolist()]
+        return tuple(self.opened_table.where(np.array(is_open, bool)).records)
 
-    @cached_property
-    def checks(self) -> tuple[Check, ...]:
-        return tuple(sorted(self._of(Check), key=attrgetter("t_ns")))
+    @property
+    def checks(self) -> Sequence[Check]:
+        return self.check_table.records
 
-    @cached_property
-    def iterations(self) -> tuple[Iteration, ...]:
-        return tuple(sorted(self._of(Iteration), key=attrgetter("started_ns")))
+    @property
+    def iterations(self) -> Sequence[Iteration]:
+        return self.iteration_table.records
 
     @cached_property
     def kernel(self) -> tuple[KernelEvent, ...]:
-        return tuple(sorted(self._of(KernelEvent), key=lambda k: k.t_ns))
+        return self._in_time(KernelEvent)
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        return tuple(sorted(self._of(Event), key=lambda e: e.t_ns))
+        return self._in_time(Event)
+
+    def _table(self, kind: type[R]) -> Table[R]:
+        """Those that were read from a run, and those that were given as records, by their times."""
+        if kind not in self._tables:
+            parts: list[Table[R]] = [table for table in self.tables if table.kind is kind]
+            lines = np.array(self._lines.get(kind, ()), np.int64)
+            if len(lines) or not parts:
+                parts.append(Table(kind, tuple(self._told(kind)), kept={LINE: lines}))
+            self._tables[kind] = joined(parts).in_order(_BEGINS[kind])
+        return self._tables[kind]
+
+    @cached_property
+    def _tables(self) -> dict[type, Table[Any]]:
+        return {}
 
     @cached_property
     def exchange_table(self) -> Table[Exchange]:
         """The exchanges as columns."""
-        return Table(Exchange, self.exchanges)
+        return self._table(Exchange)
+
+    @cached_property
+    def opened_table(self) -> Table[Opened]:
+        """The requests as they were opened, as columns."""
+        return self._table(Opened)
 
     @cached_property
     def check_table(self) -> Table[Check]:
         """The checks as columns."""
-        return Table(Check, self.checks)
+        return self._table(Check)
 
     @cached_property
     def iteration_table(self) -> Table[Iteration]:
         """The iterations as columns."""
-        return Table(Iteration, self.iterations)
+        return self._table(Iteration)
 
     @cached_property
     def by_id(self) -> Mapping[str, Exchange]:
         """Exchanges by their ids, as a check and a finding name them."""
-        return {exchange.id: exchange for exchange in self.exchanges}
+        return ById(self.exchange_table)
 
     @cached_property
     def samples(self) -> Mapping[str, Readings]:
@@ -172,24 +237,28 @@ class Evidence:
             return None
         if stop is None:
             stop = self.run.get("load_ended_ns")
-            begun = [i.started_ns for i in self.iterations]
-            if stop is not None and begun and (self.run.get("ended") or {}).get("why") != "time":
-                stop = max(begun)
+            begun = self.iteration_table["started_ns"]
+            if stop is not None and len(begun) and (self.run.get("ended") or {}).get("why") != "time":
+                stop = int(begun[-1])
         return None if stop is None else (stop - start) / NS
 
 
 def last_seen(evidence: Evidence) -> float | None:
     """Seconds of the run at its last record of any kind; None without any."""
-    names = ("t_ns", "done_ns", "ended_ns", "sent_ns")
-    times = [next(t for n in names if (t := getattr(r, n, None)) is not None) for r in evidence.records]
-    times += [int(part.t_ns.max()) for part in evidence.readings]
-    return max(times) / NS if times else None
+    times = [
+        *(evidence.exchange_table["done_ns"], evidence.opened_table["sent_ns"]),
+        *(evidence.iteration_table["ended_ns"], evidence.check_table["t_ns"]),
+        *(part.t_ns for part in evidence.readings_told),
+    ]
+    last = [int(column.max()) for column in times if len(column)]
+    last += [*(k.t_ns for k in evidence.kernel), *(e.t_ns for e in evidence.events)]
+    return max(last) / NS if last else None
 
 
 def never_ended(evidence: Evidence) -> tuple[Opened, ...]:
     """Requests that waited to the end of the run; none where the line of an end may be what was lost."""
     told = ((evidence.raw or {}).get("exchanges") or {}).get("closed")
-    is_lost = bool(evidence.problems) or (told is not None and told != len(evidence.exchanges))
+    is_lost = bool(evidence.problems) or (told is not None and told != len(evidence.exchange_table))
     return () if is_lost else evidence.unclosed
 
 

@@ -1,7 +1,7 @@
 """What a server does as a rule, so that the exchange in which it does not is seen. Pure; no I/O."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import groupby
 
 import numpy as np
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from soakproof.amounts import number
 from soakproof.clock import NS
+from soakproof.columns import Table
 from soakproof.judge.claims import timing
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.lostevents import countable, is_forced
 from soakproof.judge.occupancy import spans
 from soakproof.judge.promptcounts import LONG
-from soakproof.judge.table import Table
 from soakproof.reading.ending import BUFFERED_MIN_MS, BUFFERED_MIN_TOKENS
 from soakproof.records import Exchange
 
@@ -31,42 +31,30 @@ BESIDE = 0.2  # of a prompt's time: neighbours that were at work on prompts for 
 Concern = Callable[[Answers], int]
 
 
-def missing(evidence: Evidence) -> dict[str, list[Exchange]]:
-    """Answers without usage, timings or cached tokens, of a server that sends them with others of their sort.
+def missing(evidence: Evidence) -> dict[str, list[str]]:
+    """Ids of answers without usage, timings or cached tokens, of a server that sends them with others of
+    their sort.
 
     llama.cpp sends usage and timings with each; of another server its own habit tells.
     """
     answers = evidence.exchange_table.where(evidence.exchange_table.whole)
     llama = bool(evidence.target.get("build")) or evidence.target.get("recipe") == "llamacpp"
-    has_usage = _each(answers, lambda e: bool(e.usage))
-    with_usage = answers.where(has_usage)
+    with_usage = answers.where(answers.fact("has_usage"))
     return {
-        "usage_missing": _without(answers, has_usage, llama),
-        "timings_missing": _without(answers, _each(answers, _tells_times), llama),
-        "cached_missing": _without(with_usage, _each(with_usage, _tells_cached), False),
+        "usage_missing": _without(answers, "has_usage", llama),
+        "timings_missing": _without(answers, "tells_times", llama),
+        "cached_missing": _without(with_usage, "tells_cached", False),
     }
 
 
-def _each(answers: Answers, has: Callable[[Exchange], bool]) -> Mask:
-    return np.array(list(map(has, answers.records)), bool)
-
-
-def _without(answers: Answers, has: Mask, always: bool) -> list[Exchange]:
-    found: list[Exchange] = []
+def _without(answers: Answers, fact: str, always: bool) -> list[str]:
+    has = answers.fact(fact)
+    found: list[str] = []
     for sort in (answers["stream"], ~answers["stream"]):
         lacking = sort & ~has
         if lacking.any() and (always or (sort & has).sum() >= HABIT * sort.sum()):
-            found += answers.where(lacking).records
+            found += answers["id"][lacking].tolist()
     return found
-
-
-def _tells_times(exchange: Exchange) -> bool:
-    return "predicted_ms" in (exchange.timings or {})
-
-
-def _tells_cached(exchange: Exchange) -> bool:
-    details = (exchange.usage or {}).get("prompt_tokens_details")
-    return isinstance(details, Mapping) and details.get("cached_tokens") is not None
 
 
 def claims_hit(answers: Answers) -> Mask:
@@ -76,7 +64,7 @@ def claims_hit(answers: Answers) -> Mask:
     return np.asarray(answers.whole & is_hit & ~np.isnan(answers.timing("prompt_ms")), bool)
 
 
-def denied_hits(answers: Answers) -> list[Exchange]:
+def denied_hits(answers: Answers) -> Answers:
     """Claimed hits whose prompts took as long as cold ones of this run, token for token.
 
     Neighbours slow single prompts, so one denied hit proves nothing: see the oddity's share.
@@ -85,24 +73,26 @@ def denied_hits(answers: Answers) -> list[Exchange]:
     worked, took = answers.timing("prompt_n"), np.nan_to_num(answers.timing("prompt_ms"))
     cold = answers.whole & (worked >= HIT) & ~hits
     if not cold.any() or not (a_token := float(np.median(took[cold] / worked[cold]))):
-        return []
+        return answers.where(np.zeros(len(answers), bool))
     due = a_token * np.nan_to_num(answers["prompt_tokens"])
-    return list(answers.where(hits & (due >= COLD_MS) & (took >= DENIED * due)).records)
+    return answers.where(hits & (due >= COLD_MS) & (took >= DENIED * due))
 
 
-def denied_alone(evidence: Evidence, denied: Sequence[Exchange]) -> list[Exchange]:
-    """Those of the denied hits that no neighbour's prompt slowed; of very many the first are looked at."""
-    if not denied:
+def denied_alone(evidence: Evidence, denied: Answers) -> list[str]:
+    """Ids of those of the denied hits that no neighbour's prompt slowed; of very many the first are looked
+    at.
+    """
+    if not len(denied):
         return []
     all_of = spans(evidence)
     found = []
-    for hit in denied[:LOOKED_AT]:
+    for hit in denied.where(np.arange(len(denied)) < LOOKED_AT).records:
         until = hit.done_ns if hit.first_token_ns is None else hit.first_token_ns
         there = np.flatnonzero((all_of.start_ns < until) & (all_of.end_ns > hit.sent_ns))
-        others = np.array([n for n in there if all_of.requests[n].id != hit.id], np.int64)
+        others = np.array([n for n in there if all_of.id[n] != hit.id], np.int64)
         beside_ms = all_of.blocks_ns(others, hit.sent_ns, until).sum() / NS * 1000
         if beside_ms <= BESIDE * (timing(hit, "prompt_ms") or 0):
-            found.append(hit)
+            found.append(hit.id)
     return found
 
 
@@ -130,10 +120,10 @@ def spelled_otherwise(answers: Answers) -> dict[str, str]:
     for reason, _ in counts.most_common():
         usual.setdefault(reason.lower(), reason)
     return {
-        e.id: f"{reason}, and {usual[reason.lower()]}"
+        id: f"{reason}, and {usual[reason.lower()]}"
         for reason in counts
         if reason != usual[reason.lower()]
-        for e in answers.where(answers["finish_reason"] == reason).records
+        for id in answers["id"][answers["finish_reason"] == reason].tolist()
     }
 
 
@@ -145,9 +135,11 @@ def alternating_builds(answers: Answers) -> dict[str, str]:
     if len(set(answers["fingerprint"].tolist()) - {None, ""}) < 2:
         return found
     models: dict[str | None, list[tuple[str, str]]] = {}
-    for e in sorted(answers.records, key=lambda e: e.done_ns):
-        if e.fingerprint:
-            models.setdefault(e.model_answered, []).append((e.id, e.fingerprint))
+    order = np.argsort(answers["done_ns"], kind="stable")
+    columns = (answers[name][order].tolist() for name in ("id", "fingerprint", "model_answered"))
+    for id, build, model in zip(*columns, strict=True):
+        if build:
+            models.setdefault(model, []).append((id, build))
     for told in models.values():
         turns = [build for build, _ in groupby(told, key=lambda pair: pair[1])]
         if len(turns) > len(set(turns)):
@@ -182,7 +174,9 @@ def _forced(answers: Answers) -> int:
 CONCERNED: Mapping[str, Concern] = {
     "stop_at_limit": _at_limit,
     "buffered": _could_be_buffered,
-    "replacement_character": lambda answers: sum(bool(e.text or e.reasoning) for e in answers.records),
+    "replacement_character": lambda answers: int(
+        (answers.fact("has_text") | (answers.fact("reasoning_chars") > 0)).sum()
+    ),
     "timings_under_clock": _with_times,
     "came_slower": _with_times,
     "stalled_on_its_way": _with_times,

@@ -142,7 +142,8 @@ class Servers:
             if event.what == "restart":
                 pids |= {event.details.get("was_pid"), event.details.get("is_pid")}
         hurt = [e.t_ns / NS for e in evidence.events if e.what in ("restart", "vanished")]
-        hurt += [e.done_ns / NS for e in evidence.exchanges if e.outcome == "fail"]
+        table = evidence.exchange_table
+        hurt += table.seconds("done_ns")[table["outcome"] == "fail"].tolist()
         return cls(
             frozenset(p for p in pids if isinstance(p, int)),
             frozenset(n[:COMM_LENGTH] for n in known),

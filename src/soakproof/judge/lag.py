@@ -3,9 +3,9 @@
 import numpy as np
 
 from soakproof.clock import NS
+from soakproof.columns import Array
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.series import Floats
-from soakproof.judge.table import Array
 from soakproof.samples import Readings
 
 

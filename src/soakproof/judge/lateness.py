@@ -5,18 +5,18 @@ slots, a busy host or a hot GPU take of it lies inside. Time beyond it was lost 
 the server's times are not true.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
+from soakproof.columns import Table
 from soakproof.judge.claims import spread_ms, timing
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.lag import Lags
 from soakproof.judge.statistics import Floats
-from soakproof.judge.table import Table
 from soakproof.metrics import MIN_GENERATED
 from soakproof.records import Exchange
 
@@ -44,12 +44,12 @@ def late_answers(evidence: Evidence) -> dict[str, Details]:
     came_ms = np.maximum((timed["last_token_ns"] - timed["first_token_ns"]) / NS * 1000 - lag * 1000, 0)
     stalled = _stopped(timed, came_ms, STALL_S, lambda gap_s: OUTSIDE * gap_s)
     paused = _stopped(timed, came_ms, PAUSE_S, lambda gap_s: np.full(len(gap_s), OUTSIDE * PAUSE_S))
-    went_on = np.array([e.id not in stalled for e in timed.records], bool)
+    went_on = np.array([id not in stalled for id in timed["id"].tolist()], bool)
     return {
         "stalled_on_its_way": stalled,
         "paused_on_its_way": {id: told for id, told in paused.items() if id not in stalled},
         "ended_late": _ended_late(timed, table, lags),
-        "stalled_alone": _stalled_alone(streamed.where(~has_times).records, streamed.records),
+        "stalled_alone": _stalled_alone(streamed.where(~has_times), streamed),
         "came_slower": _slower(timed.where(went_on), came_ms[went_on]),
     }
 
@@ -61,7 +61,7 @@ def _stopped(
     gap_s, made = np.nan_to_num(timed["widest_gap_ns"]) / NS, timed.timing("predicted_ms")
     those = np.flatnonzero((gap_s >= least_s) & (came_ms - made >= 1000 * outside_s(gap_s)))
     return {
-        timed.records[n].id: f"{gap_s[n]:.1f} s without a token, of an answer made in {made[n]:.0f} ms"
+        timed["id"][n]: f"{gap_s[n]:.1f} s without a token, of an answer made in {made[n]:.0f} ms"
         for n in those
     }
 
@@ -83,7 +83,7 @@ def _ended_late(timed: Table[Exchange], table: Table[Exchange], lags: Lags) -> D
         if late_s < LATE_END_S:
             continue
         beside = np.flatnonzero((sent < done) & (waited > last))
-        if all(table.records[n].id == exchange.id for n in beside):
+        if all(table["id"][n] == exchange.id for n in beside):
             found[exchange.id] = f"its end came {late_s:.1f} s after its last token"
     return found
 
@@ -98,7 +98,7 @@ def _slower(timed: Table[Exchange], came_ms: Floats) -> Details:
     for size in (LONG_ROW, SHORT_ROW):
         in_row |= _of_slow_rows(made, came, is_slow, min(size, len(long)))
     return {
-        long.records[n].id: f"made in {made[n]:.0f} ms, came over {came[n]:.0f} ms"
+        long["id"][n]: f"made in {made[n]:.0f} ms, came over {came[n]:.0f} ms"
         for n in np.flatnonzero(in_row & is_slow)
     }
 
@@ -116,13 +116,18 @@ def _of_slow_rows(made: Floats, came: Floats, is_slow: NDArray[np.bool_], size: 
     return in_row
 
 
-def _stalled_alone(untimed: Sequence[Exchange], streamed: Sequence[Exchange]) -> Details:
+def _stalled_alone(untimed: Table[Exchange], streamed: Table[Exchange]) -> Details:
     """Stalls of a server that tells no times, while another of its answers went on."""
+    first, last = np.nan_to_num(streamed["first_token_ns"]), np.nan_to_num(streamed["last_token_ns"])
+    widest = np.nan_to_num(streamed["widest_gap_ns"])
     found = {}
-    for exchange in untimed:
-        gap = _gap(exchange)
-        if gap and any(_went_on(other, *gap) for other in streamed if other is not exchange):
-            found[exchange.id] = f"{(gap[1] - gap[0]) / NS:.1f} s without a token, while others went on"
+    for exchange in untimed.where(untimed["widest_gap_ns"] >= STALL_S * NS).records:
+        if gap := _gap(exchange):
+            start, end = gap
+            shared = np.minimum(last, end) - np.maximum(first, start)
+            went_on = (shared >= NS) & (widest <= shared / 4) & (streamed["id"] != exchange.id)
+            if went_on.any():
+                found[exchange.id] = f"{(end - start) / NS:.1f} s without a token, while others went on"
     return found
 
 
@@ -137,10 +142,3 @@ def _gap(exchange: Exchange) -> tuple[int, int] | None:
         return None
     start = first + round((at - 1) * usual)
     return start, start + gap
-
-
-def _went_on(other: Exchange, start: int, end: int) -> bool:
-    """Whether its tokens kept coming through a good part of that time."""
-    first, last = other.first_token_ns or 0, other.last_token_ns or 0
-    shared = min(last, end) - max(first, start)
-    return shared >= NS and (other.widest_gap_ns or 0) <= shared / 4

@@ -5,13 +5,12 @@ holds of nearly all such answers, a forced one with fewer events than tokens has
 its model wrote tokens that have no text, as a small one may when it is not let end: so only many weigh.
 """
 
-import re
 from collections import Counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soakproof.judge.table import Array, Table
+from soakproof.columns import Array, Table
 from soakproof.records import Exchange
 
 FEWEST = 20  # answers, for a habit
@@ -20,14 +19,12 @@ LOST = 2  # tokens beyond the habit
 LEAST_FORCED = 5  # answers, whose events are compared with their tokens
 OVER = 8  # tokens without text, in an answer that ended by itself
 SOME = 0.25  # of the answers: what is in more of them is the server's way of counting
-_MARKS = re.compile(r"[<>\[\]{}|`]")  # held back by a server in case that they begin a tool call or reasoning
 
 
 def countable(table: Table[Exchange]) -> Table[Exchange]:
     """Answers each of whose tokens should have come as an event of plain text."""
     counted = table.where(table.whole & table["stream"] & ~np.isnan(table["completion_tokens"]))
-    plain = [not (e.reasoning or e.tool_calls or _MARKS.search(e.text)) for e in counted.records]
-    return counted.where(np.array(plain, bool))
+    return counted.where(counted.fact("is_plain"))
 
 
 def is_forced(counted: Table[Exchange]) -> NDArray[np.bool_]:
@@ -78,8 +75,4 @@ def _without_text(counted: Table[Exchange]) -> Array:
 
 def _split(counted: Table[Exchange]) -> Array:
     """Tokens that may have only a part of a character, at most: an event has whole ones."""
-    return np.array([_more_bytes(e.text) for e in counted.records], np.int64)
-
-
-def _more_bytes(text: str) -> int:
-    return 0 if text.isascii() else len(text.encode("utf-8", "replace")) - len(text)
+    return np.asarray(counted.fact("more_bytes"), np.int64)

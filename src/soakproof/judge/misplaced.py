@@ -1,8 +1,8 @@
 """Answers that came as reasoning, of a model that does not reason: moved on the way. Pure; no I/O."""
 
-from collections.abc import Iterable, Sequence
+import numpy as np
 
-from soakproof.judge.claims import whole
+from soakproof.columns import Table
 from soakproof.records import Exchange, Failure
 
 LEAST_OTHERS = 3  # answers of the kind that came as content, none of them with reasoning
@@ -10,28 +10,29 @@ LONGER = 1.5  # times the longest of those: the answer alone, not thoughts about
 _WITHOUT_ANSWER = (Failure.EMPTY, Failure.BUDGET)
 
 
-def misplaced(exchanges: Iterable[Exchange]) -> list[Exchange]:
+def misplaced(table: Table[Exchange]) -> list[Exchange]:
     """Those without content whose answer stands in the reasoning, where no other of their kind reasoned.
 
     At least one must be told exactly by its own secret: else it may be the model's own slip.
     """
-    moved: dict[str, list[Exchange]] = {}
-    others: dict[str, list[Exchange]] = {}
-    for exchange in exchanges:
-        if exchange.failure in _WITHOUT_ANSWER and exchange.reasoning and not exchange.text:
-            moved.setdefault(exchange.scenario, []).append(exchange)
-        elif whole(exchange) and exchange.text:
-            others.setdefault(exchange.scenario, []).append(exchange)
+    reasoned, has_text = table.fact("reasoning_chars") > 0, table.fact("has_text")
+    without = np.isin(table["failure"], np.array(_WITHOUT_ANSWER, object))
+    moved = table.where(without & reasoned & ~has_text)
+    if not len(moved):
+        return []
+    others = table.where(table.whole & has_text)
     found: list[Exchange] = []
     is_exact = False
-    for kind, those in moved.items():
-        answers = others.get(kind, [])
-        if len(answers) >= LEAST_OTHERS and not any(e.reasoning for e in answers):
-            is_exact = is_exact or any(_is_exact(e, answers) for e in those)
+    for kind in dict.fromkeys(moved["scenario"].tolist()):
+        those = moved.where(moved["scenario"] == kind).records
+        answers = others.where(others["scenario"] == kind)
+        if len(answers) >= LEAST_OTHERS and not (answers.fact("reasoning_chars") > 0).any():
+            longest = max(answers.fact("text_chars"))
+            is_exact = is_exact or any(_is_exact(e, longest) for e in those)
             found += those
     return found if is_exact else []
 
 
-def _is_exact(exchange: Exchange, others: Sequence[Exchange]) -> bool:
+def _is_exact(exchange: Exchange, longest: int) -> bool:
     said = exchange.reasoning.strip()
-    return said.startswith(exchange.secrets) and len(said) <= LONGER * max(len(e.text) for e in others)
+    return said.startswith(exchange.secrets) and len(said) <= LONGER * longest

@@ -1,14 +1,14 @@
 """What a run does not prove, in sentences derived from what was run. Every report ends with them. No I/O."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
+from soakproof.columns import Array
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.naming import forms
-from soakproof.judge.slotwork import planned_phase
 from soakproof.judge.statistics import INFERENCE_FROM
-from soakproof.judge.table import Array
 from soakproof.judge.telling import length
 from soakproof.judge.trend import LEAK_FROM_S
 from soakproof.plain import listed, model_name, plain
@@ -48,7 +48,7 @@ def _scope(evidence: Evidence) -> Iterator[str]:
     if evidence.left_out:
         names = listed(evidence.left_out, KINDS_SHOWN)
         yield f"Kinds of the plan that were left out, by --tags or its own [short], were not tested: {names}."
-    if not any(e.route for e in evidence.exchanges):
+    if not any(evidence.exchange_table["route"].tolist()):
         yield "No request went through a router: routers were not tested."
     if not _by_alias(evidence):
         yield "No request is known to have asked by an alias: aliases were not tested."
@@ -63,7 +63,8 @@ def _by_alias(evidence: Evidence) -> bool:
     resolved = target.get("model_resolved")
     if target.get("kind") != "lemonade" or not isinstance(resolved, str):
         return False
-    return any(forms(e.model_asked).isdisjoint(forms(resolved)) for e in evidence.exchanges if e.model_asked)
+    asked = set(evidence.exchange_table["model_asked"].tolist())
+    return any(forms(name).isdisjoint(forms(resolved)) for name in asked if name)
 
 
 def _time(evidence: Evidence) -> Iterator[str]:
@@ -102,8 +103,9 @@ def _concurrency(evidence: Evidence) -> Iterator[str]:
         yield f"Never more than {most} requests were in flight at once" + (
             f", on {slots} slots: queueing was not tested." if slots and most <= slots else "."
         )
-    pairs = sum(i.counts.get("isolation.overlap", 0) for i in evidence.iterations)
-    if any(i.scenario.startswith("isolation") for i in evidence.iterations):
+    iterations = evidence.iteration_table
+    pairs = sum(counts.get("isolation.overlap", 0) for counts in iterations["counts"].tolist())
+    if any(kind.startswith("isolation") for kind in set(iterations["scenario"].tolist())):
         plural = "" if pairs == 1 else "s"
         yield f"Isolation rests on {pairs:.0f} pair{plural} of requests that overlapped in time."
     else:
@@ -118,7 +120,10 @@ def _most_at_once(starts: Array, ends: Array) -> int:
 
 
 def _cancels(evidence: Evidence) -> Iterator[str]:
-    done = {planned_phase(e) for e in evidence.exchanges if e.cancel_planned and e.cancelled_ns}
+    table = evidence.exchange_table
+    was_cancelled = np.nan_to_num(table["cancelled_ns"]) != 0
+    planned = set(table["cancel_planned"][was_cancelled].tolist()) - {None, ""}
+    done = {plan.partition(":")[0].strip() for plan in planned}
     missing = [words for phase, words in _PHASES.items() if phase not in done]
     if not done:
         yield "No request was cancelled: a freed slot was not tested."
@@ -150,18 +155,13 @@ def _baseline(evidence: Evidence, baseline: Evidence | None) -> Iterator[str]:
     if baseline is None:
         yield "There was no baseline to compare with: nothing is said of faster or slower."
         return
-    few = sorted(
-        kind
-        for kind in {i.scenario for i in evidence.iterations}
-        if _completed(evidence, kind) < INFERENCE_FROM
-    )
+    iterations = evidence.iteration_table
+    kinds, ends = iterations["scenario"].tolist(), iterations["end"].tolist()
+    completed = Counter(kind for kind, end in zip(kinds, ends, strict=True) if end == "completed")
+    few = sorted(kind for kind in set(kinds) if completed[kind] < INFERENCE_FROM)
     if few:
         yield f"Fewer than {INFERENCE_FROM} repeats of {_listed(few)}: their rates only describe."
     apart = evidence.run.get("boot_id") != baseline.run.get("boot_id")
     yield f"The {'runs' if baseline.repeats else 'two runs'} were not interleaved" + (
         ": what changed on the host between them is part of every difference." if apart else "."
     )
-
-
-def _completed(evidence: Evidence, kind: str) -> int:
-    return sum(i.scenario == kind and i.end == "completed" for i in evidence.iterations)

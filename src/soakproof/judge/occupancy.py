@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
+from soakproof.columns import Array, Table
 from soakproof.judge.evidence import Evidence
-from soakproof.judge.slotwork import phase_at_end
+from soakproof.judge.slotwork import phases_at_end
 from soakproof.judge.statistics import Floats
-from soakproof.judge.table import Array
 from soakproof.records import Exchange, Opened
 
 Ints = NDArray[np.int64]
 NOTICE_S = 2.0  # in which a server notices that its client left
 _LONGEST_S = 1e9  # longer than any run: what is longer, or not known, bounds nothing
+_FARTHEST_NS = 2.0**62  # a time further away is that: no array of whole numbers holds it
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,28 +26,26 @@ class Spans:
     have worked for it; of what never ended, as far as anything was recorded. Times in nanoseconds.
     """
 
-    requests: tuple[Exchange | Opened, ...]
+    id: Array
+    row: Ints  # in the table of exchanges; -1 of what never ended
+    seed: Ints
+    node: Array
+    model_asked: Array
     start_ns: Ints
+    first_ns: Ints  # the first token; the end where there was none
     end_ns: Ints
     done_ns: Ints  # of what never ended, the same as end_ns
     prompt_ms: Floats  # that the server says its prompt took; NaN where it does not
     predicted_ms: Floats  # and its answer
-    node: Array
 
     def __len__(self) -> int:
-        return len(self.requests)
-
-    @cached_property
-    def first_ns(self) -> Ints:
-        """The first token; the end where there was none."""
-        firsts = (getattr(request, "first_token_ns", None) for request in self.requests)
-        return np.array([e if f is None else f for f, e in zip(firsts, self.end_ns, strict=True)], np.int64)
+        return len(self.row)
 
     @cached_property
     def model(self) -> Ints:
         """A number for each model that was asked for."""
         numbers: dict[str, int] = {}
-        models = [numbers.setdefault(request.model_asked, len(numbers)) for request in self.requests]
+        models = [numbers.setdefault(model, len(numbers)) for model in self.model_asked.tolist()]
         return np.array(models, np.int64)
 
     def blocks_ns(self, those: Ints, from_ns: Ints | int, until_ns: Ints | int) -> Ints:
@@ -64,37 +63,38 @@ class Spans:
 
 def spans(evidence: Evidence) -> Spans:
     """Of every request of a run."""
-    table, unclosed = evidence.exchange_table, evidence.unclosed
-    ended = table["done_ns"] + _outlives_ns(evidence)
-    last = int(ended.max()) if len(ended) else 0
-    opened = np.array([o.sent_ns for o in unclosed], np.int64)
-    start = np.concatenate([table["sent_ns"], opened])
-    end = np.concatenate([ended, np.maximum(opened, last)])
-    untold = np.full(len(unclosed), np.nan)
+    table, unclosed = evidence.exchange_table, Table(Opened, evidence.unclosed)
+    ended = table["done_ns"] + _outlives_ns(table)
+    never = np.maximum(unclosed["sent_ns"], ended.max() if len(ended) else 0)
+    first, untold = table["first_token_ns"], np.full(len(never), np.nan)
+    told = np.clip(np.nan_to_num(first), -_FARTHEST_NS, _FARTHEST_NS).astype(np.int64)
+    start = np.concatenate([table["sent_ns"], unclosed["sent_ns"]])
     order = np.argsort(start, kind="stable")
-    requests: tuple[Exchange | Opened, ...] = (*evidence.exchanges, *unclosed)
+
+    def of_both(closed: Array, others: Array) -> Array:
+        return np.asarray(np.concatenate([closed, others])[order])
+
     return Spans(
-        tuple(requests[n] for n in order),
-        start[order],
-        end[order],
-        np.concatenate([table["done_ns"], end[len(table) :]])[order],
-        np.concatenate([table.timing("prompt_ms"), untold])[order],
-        np.concatenate([table.timing("predicted_ms"), untold])[order],
-        np.concatenate([table["node"], np.array([o.node for o in unclosed], object)])[order],
+        row=np.where(order < len(table), order, -1),
+        start_ns=start[order],
+        first_ns=of_both(np.where(np.isnan(first), ended, told), never),
+        end_ns=of_both(ended, never),
+        done_ns=of_both(table["done_ns"], never),
+        prompt_ms=of_both(table.timing("prompt_ms"), untold),
+        predicted_ms=of_both(table.timing("predicted_ms"), untold),
+        **{name: of_both(table[name], unclosed[name]) for name in ("id", "seed", "node", "model_asked")},
     )
 
 
-def _outlives_ns(evidence: Evidence) -> Ints:
+def _outlives_ns(table: Table[Exchange]) -> Ints:
     """For how long a server may work on after its client left: at most a batch, or an unseen answer."""
-    table = evidence.exchange_table
     found = np.zeros(len(table), np.int64)
     prompt = np.nanmax(np.append(table.timing("prompt_ms"), 0)) / 1000
     answer = max(0, int((table["done_ns"] - table["sent_ns"]).max(initial=0))) / NS
     more = {"decode": 0.0, "unstreamed": answer}
-    for n, exchange in enumerate(evidence.exchanges):
-        if exchange.outcome != "ok" or exchange.cancelled_ns is not None:
-            longest = min(more.get(phase_at_end(exchange), 2 * prompt), _LONGEST_S)
-            found[n] = round((NOTICE_S + longest) * NS)
+    left = (table["outcome"] != "ok") | ~np.isnan(table["cancelled_ns"])
+    longest = [min(more.get(phase, 2 * prompt), _LONGEST_S) for phase in phases_at_end(table.where(left))]
+    found[left] = [round((NOTICE_S + seconds) * NS) for seconds in longest]
     return found
 
 

@@ -5,16 +5,19 @@ texts that were drawn at a temperature tell by themselves: no two of them are th
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
 
-from soakproof.judge.claims import whole
+import numpy as np
+from numpy.typing import NDArray
+
+from soakproof.columns import Table
+from soakproof.columns.facts import LONG_CHARS
 from soakproof.records import Exchange
 from soakproof.replays import is_replay, tells, times
 
 DRAWN_AT = 0.5  # a temperature from which on texts are drawn, and the likeliest one is not always taken
-LONG_CHARS = 300
-LONG_WORDS = 30  # different ones: what goes round in circles may come twice
 OWN_SHARE = 0.5  # of the ids in a run that only one answer has, for ids to tell at all
 
 
@@ -52,17 +55,13 @@ class Mixed:
         return self.reader.sent_ns < self.owner.done_ns and self.owner.sent_ns < self.reader.done_ns
 
 
-def stored(exchanges: Iterable[Exchange]) -> list[Stored]:
+def stored(table: Table[Exchange]) -> list[Stored]:
     """Whole answers that were given before, each with the first that was given it; in order of their ends."""
-    answers = sorted((e for e in exchanges if whole(e) and e.text), key=lambda e: e.done_ns)
-    ids_tell = _are_own(answers)
-    texts, ids = Counter(a.text for a in answers), Counter(a.answer_id for a in answers)
-    works = Counter(map(times, answers))
+    answers = table.where(table.whole & table.fact("has_text"))
+    ids_tell = _are_own(answers["answer_id"].tolist())
     first: dict[Hashable, Exchange] = {}
     found = []
-    for answer in answers:
-        if texts[answer.text] == 1 or max(ids[answer.answer_id], works[times(answer)]) == 1:
-            continue  # it has nothing by which it could be another's
+    for answer in _by_end(answers.where(_share_signs(answers, ids_tell))):
         signs = list(_signs(answer, ids_tell))
         known = (first[sign] for sign in signs if sign in first)
         source = next((e for e in known if is_replay(answer, e)), None)
@@ -73,24 +72,45 @@ def stored(exchanges: Iterable[Exchange]) -> list[Stored]:
     return found
 
 
-def drawn_alike(exchanges: Iterable[Exchange]) -> list[Stored]:
+def _share_signs(answers: Table[Exchange], ids_tell: bool) -> NDArray[np.bool_]:
+    """Which answers may be one that was given before, or that one: those with the id and the words of another
+    (or with its times, where ids do not tell), and all with the times and the words of one that came in less
+    time than it claims. `is_replay` has the last word on each.
+    """
+    words, ids = answers.fact("digest").tolist(), answers["answer_id"].tolist()
+    prompt, predicted = answers.timing("prompt_ms"), answers.timing("predicted_ms")
+    works = list(zip(words, prompt.tolist(), predicted.tolist(), strict=True))
+    same_id = _shared(list(zip(words if ids_tell else works, ids, strict=True)))
+    same_id[same_id] = [tells(id) for id in answers["answer_id"][same_id]]
+    is_fast = (prompt + predicted) / 1000 > answers.seconds("done_ns") - answers.seconds("sent_ns")
+    doubtful = set(compress(works, (is_fast | same_id).tolist()))
+    return np.asarray(same_id | np.array([work in doubtful for work in works], bool), bool)
+
+
+def _shared(keys: Sequence[Hashable]) -> NDArray[np.bool_]:
+    """Which of them are there more than once; an empty one is nobody's."""
+    many = Counter(keys)
+    return np.array([bool(key) and many[key] > 1 for key in keys], bool)
+
+
+def _by_end(answers: Table[Exchange]) -> list[Exchange]:
+    return sorted(answers.records, key=lambda e: e.done_ns)
+
+
+def drawn_alike(table: Table[Exchange]) -> list[Stored]:
     """Long texts, drawn at a temperature, that another prompt had been answered with before, word for word up
     to the end of the shorter; those that `stored` knows left out.
     """
-    drawn = (e for e in exchanges if whole(e) and (e.temperature or 0) >= DRAWN_AT and _is_varied(e.text))
+    drawn = table.where(table.whole & (table["temperature"] >= DRAWN_AT))
     first: dict[str, Exchange] = {}
     found = []
-    for answer in sorted(drawn, key=lambda e: e.done_ns):
+    for answer in _by_end(drawn.where(_shared(drawn.fact("opening").tolist()))):
         source = first.setdefault(answer.text[:LONG_CHARS], answer)
         short, long = sorted((answer.text, source.text), key=len)
         known = is_replay(answer, source) or answer.prompt_digest == source.prompt_digest
         if source is not answer and long.startswith(short) and not known:
             found.append(Stored(answer, source))
     return found
-
-
-def _is_varied(text: str) -> bool:
-    return len(text) >= LONG_CHARS and len(set(text[:LONG_CHARS].split())) >= LONG_WORDS
 
 
 def _signs(answer: Exchange, ids_tell: bool) -> Iterator[Hashable]:
@@ -100,15 +120,19 @@ def _signs(answer: Exchange, ids_tell: bool) -> Iterator[Hashable]:
         yield answer.text, worked
 
 
-def mixed(exchanges: Sequence[Exchange]) -> list[Mixed]:
+def mixed(table: Table[Exchange]) -> list[Mixed]:
     """Answers with an id in them, besides their first, that another exchange's answer has as well."""
-    readers = [e for e in exchanges if e.other_ids]
-    if not readers or not _are_own(exchanges):
+    first, others = table["answer_id"].tolist(), table["other_ids"].tolist()
+    if not any(others) or not _are_own(first):
         return []
+    named = [_telling(*ids) for ids in zip(first, others, strict=True)]
+    many = Counter(chain.from_iterable(named))
+    shared = table.where(np.array([any(many[id] > 1 for id in ids) for ids in named], bool)).records
     carriers: dict[str, list[Exchange]] = {}
-    for exchange in exchanges:
+    for exchange in shared:
         for id in _ids(exchange):
             carriers.setdefault(id, []).append(exchange)
+    readers = [e for e in shared if e.other_ids]
     return [Mixed(reader, owner, id) for reader in readers for id, owner in _owners(reader, carriers)]
 
 
@@ -121,11 +145,15 @@ def _owners(reader: Exchange, carriers: Mapping[str, Sequence[Exchange]]) -> Ite
 
 
 def _ids(exchange: Exchange) -> list[str]:
-    named = dict.fromkeys((exchange.answer_id or "", *exchange.other_ids))
-    return [id for id in named if tells(id)]
+    return _telling(exchange.answer_id, exchange.other_ids)
 
 
-def _are_own(exchanges: Iterable[Exchange]) -> bool:
+def _telling(first: str | None, others: Sequence[str]) -> list[str]:
+    """Those of an answer's ids by which it is known among all others."""
+    return [id for id in dict.fromkeys((first or "", *others)) if tells(id)]
+
+
+def _are_own(answer_ids: Sequence[str | None]) -> bool:
     """Whether most ids are of one answer alone."""
-    ids = [e.answer_id for e in exchanges if e.answer_id]
+    ids = [id for id in answer_ids if id]
     return len(set(ids)) >= OWN_SHARE * len(ids)

@@ -43,9 +43,12 @@ class Placement:
     def failures(self) -> tuple[str, ...]:
         """Exchanges that failed by no fault of ours, and those alone in a check that failed."""
         table = self.evidence.exchange_table
-        all_of = table.where(table["outcome"] == "fail").records
-        failed = [e.id for e in all_of if fault_of(e.failure) != "ours"]
-        return tuple(dict.fromkeys((*failed, *failed_alone(self.evidence.checks))))
+        all_of = table.where(table["outcome"] == "fail")
+        whose = zip(all_of["id"].tolist(), all_of["failure"].tolist(), strict=True)
+        failed = [id for id, failure in whose if fault_of(failure) != "ours"]
+        checks = self.evidence.check_table
+        alone = failed_alone(checks.where(checks["outcome"] == "fail").records)
+        return tuple(dict.fromkeys((*failed, *alone)))
 
     def told(self, failed: Iterable[Exchange | str]) -> str:
         """In words, from which slots these came; empty where none could be placed, or there is one slot."""

@@ -5,15 +5,14 @@ whatever prompt they stand. So an answer whose prompt has clearly fewer has lost
 wrong; a system prompt that is dropped, or a context that is silently smaller, shows as that.
 """
 
-from collections.abc import Sequence
 from statistics import quantiles
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.amounts import number
+from soakproof.columns import Table
 from soakproof.judge.evidence import Evidence
-from soakproof.judge.table import Table
 from soakproof.records import Exchange
 
 LONG = 2000  # characters: what is not register, the question and the template, weighs little
@@ -31,16 +30,17 @@ def cut_prompts(evidence: Evidence) -> dict[str, dict[str, str]]:
     """Long prompts with too few tokens, oddity to id to detail: `prompt_cut` where a fifth is missing."""
     table = evidence.exchange_table
     answers = table.where(table.whole & (table["prompt_tokens"] > 0))
-    long = answers.where(_are_registers(evidence, answers)).records
-    habit = _habit(evidence, answers, long)
+    long = answers.where(_are_registers(evidence, answers))
     found: dict[str, dict[str, str]] = {"prompt_cut": {}, "prompt_tokens_few": {}}
-    for exchange in long if habit else ():
-        ratio = (exchange.prompt_chars - WORDS) / (exchange.prompt_tokens or 1)
-        if ratio > FEW * habit:
-            due = exchange.prompt_chars / habit
-            detail = f"{exchange.prompt_tokens:,} tokens of {exchange.prompt_chars:,} characters, which have "
-            name = "prompt_cut" if ratio > CUT * habit else "prompt_tokens_few"
-            found[name][exchange.id] = f"{detail}{due:,.0f} or more"
+    habit = _habit(evidence, answers, long)
+    if not habit:
+        return found
+    ratio = (long["prompt_chars"] - WORDS) / long["prompt_tokens"]
+    is_few = ratio > FEW * habit
+    for exchange, cut in zip(long.where(is_few).records, ratio[is_few] > CUT * habit, strict=True):
+        due = exchange.prompt_chars / habit
+        detail = f"{exchange.prompt_tokens:,} tokens of {exchange.prompt_chars:,} characters, which have "
+        found["prompt_cut" if cut else "prompt_tokens_few"][exchange.id] = f"{detail}{due:,.0f} or more"
     return found
 
 
@@ -55,7 +55,7 @@ def _are_registers(evidence: Evidence, answers: Table[Exchange]) -> NDArray[np.b
     return np.asarray(of_kind & (answers["prompt_chars"] >= LONG) & comparable, bool)
 
 
-def _habit(evidence: Evidence, answers: Table[Exchange], long: Sequence[Exchange]) -> float:
+def _habit(evidence: Evidence, answers: Table[Exchange], long: Table[Exchange]) -> float:
     """Characters a token of registers, rather too many than too few; 0 where it is not known.
 
     It is that of the quarter with the fewest, so that most may be cut; of what all are cut the sample tells
@@ -65,7 +65,7 @@ def _habit(evidence: Evidence, answers: Table[Exchange], long: Sequence[Exchange
     bounds = [SAMPLE * known] if known else []
     if len(long) >= FEWEST:
         template = float((answers["prompt_tokens"] - answers["prompt_chars"] / DENSEST_WORDS).min())
-        texts = [(e.prompt_chars, (e.prompt_tokens or 0) - max(template, 0.0)) for e in long]
-        ratios = [chars / tokens for chars, tokens in texts if tokens > 0]
+        tokens = long["prompt_tokens"] - max(template, 0.0)
+        ratios = (long["prompt_chars"][tokens > 0] / tokens[tokens > 0]).tolist()
         bounds += quantiles(ratios, n=4)[:1] if len(ratios) >= FEWEST else []
     return min(bounds, default=0.0)

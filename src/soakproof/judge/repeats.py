@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from soakproof.columns.measured import of_kind
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.identity import compare
-from soakproof.metrics import values
 from soakproof.plain import plain
 
 
@@ -45,9 +45,7 @@ def runs_of(baseline: Evidence | None) -> tuple[Evidence, ...]:
 
 def by_run(metric: str, baseline: Evidence | None, kind: str) -> dict[str, list[float]]:
     """The values of a kind's exchanges, run by run; runs without any are left out."""
-    found = {
-        run.id: values(metric, (e for e in run.exchanges if e.scenario == kind)) for run in runs_of(baseline)
-    }
+    found = {run.id: of_kind(metric, run.exchange_table, kind) for run in runs_of(baseline)}
     return {run: there for run, there in found.items() if there}
 
 

@@ -5,19 +5,21 @@ a very small model with few phrasings (fewer than fifteen in soaks of the testbe
 by heart, or is asked for one thing again and again, may: so this is a doubt, and no proof.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from soakproof.columns import Table
 from soakproof.judge.origins import DRAWN_AT
 from soakproof.records import Exchange
 
 WORDS = 40  # in a row
 VARIED = 24  # different ones: what goes round in circles may come twice
 _BLOCK = WORDS // 2  # any such row has one whole block of an answer that is cut into blocks
+_Blocks = dict[int, tuple[int, int]]  # a block's hash to its answer's place in the table, and its own in that
 _FACTORS = np.array([pow(6364136223846793005, n, 2**64) for n in range(_BLOCK)], np.uint64)
 
 
@@ -32,41 +34,46 @@ class Shared:
 
 @dataclass(frozen=True, eq=False)
 class _Text:
-    exchange: Exchange
+    place: int
     words: list[str]
     hashes: NDArray[np.uint64]  # of the row of a block's length that begins with each word
 
 
-def shared_words(exchanges: Iterable[Exchange]) -> list[Shared]:
+def shared_words(table: Table[Exchange]) -> list[Shared]:
     """Of each drawn answer the first long row of words that an earlier one has as well, in order of ends."""
-    numbers: dict[str, int] = {}
-    blocks: dict[int, tuple[_Text, int]] = {}
+    blocks: _Blocks = {}
     found: list[Shared] = []
-    for text in _drawn(exchanges, numbers):
-        found += _first(text, blocks)
+    for text in _drawn(table):
+        found += _first(table, text, blocks)
         for at in range(0, len(text.hashes), _BLOCK):
-            blocks.setdefault(int(text.hashes[at]), (text, at))
+            blocks.setdefault(int(text.hashes[at]), (text.place, at))
     return found
 
 
-def _drawn(exchanges: Iterable[Exchange], numbers: dict[str, int]) -> Iterator[_Text]:
-    drawn = (e for e in exchanges if (e.temperature or 0) >= DRAWN_AT and e.text)
-    for exchange in sorted(drawn, key=lambda e: e.done_ns):
-        words = exchange.text.split()
+def _drawn(table: Table[Exchange]) -> Iterator[_Text]:
+    """One after another, as the words of a day's answers are many."""
+    numbers: dict[str, int] = {}
+    long = table.fact("text_chars") >= 2 * WORDS - 1
+    drawn = np.flatnonzero((table["temperature"] >= DRAWN_AT) & long)
+    for place in drawn[np.argsort(table["done_ns"][drawn], kind="stable")].tolist():
+        words = table.record(place).text.split()
         if len(words) >= WORDS:
             each = np.array([numbers.setdefault(word, len(numbers) + 1) for word in words], np.uint64)
-            yield _Text(exchange, words, sliding_window_view(each, _BLOCK) @ _FACTORS)
+            yield _Text(place, words, sliding_window_view(each, _BLOCK) @ _FACTORS)
 
 
-def _first(text: _Text, blocks: dict[int, tuple[_Text, int]]) -> Iterator[Shared]:
+def _first(table: Table[Exchange], text: _Text, blocks: _Blocks) -> Iterator[Shared]:
     known = blocks.keys() & set(text.hashes.tolist())
+    prompts, words = table["prompt_digest"], dict[int, list[str]]()
     for at in np.flatnonzero(np.isin(text.hashes, np.array(list(known), np.uint64))) if known else ():
         other, place = blocks[int(text.hashes[at])]
-        if other.exchange.prompt_digest == text.exchange.prompt_digest:
+        if prompts[other] == prompts[text.place]:
             continue
-        row = _row(text.words, int(at), other.words, place)
+        if other not in words:
+            words[other] = table.record(other).text.split()
+        row = _row(text.words, int(at), words[other], place)
         if len(row) >= WORDS and len(set(row)) >= VARIED:
-            yield Shared(text.exchange, other.exchange, tuple(row))
+            yield Shared(table.record(text.place), table.record(other), tuple(row))
             return
 
 

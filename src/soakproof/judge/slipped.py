@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from soakproof.judge.claims import whole
+import numpy as np
+
+from soakproof.columns import Table
 from soakproof.judge.evidence import Evidence
 from soakproof.records import Check, Exchange
 
@@ -14,12 +16,15 @@ def contradicted(slips: Sequence[Check], runs: Iterable[Evidence]) -> list[Check
     wrong = {id for slip in slips for id in slip.exchanges}
     answers: dict[str, set[str]] = {}
     asked: dict[str, str] = {}
-    for exchange in (e for run in runs for e in run.exchanges if _is_greedy(e)):
-        answers.setdefault(exchange.prompt_digest, set()).add(exchange.text_digest)
-        if exchange.id in wrong:
-            asked.setdefault(exchange.id, exchange.prompt_digest)
+    for greedy in (_greedy(run.exchange_table) for run in runs):
+        columns = (greedy[name].tolist() for name in ("id", "prompt_digest", "text_digest"))
+        for id, prompt, text in zip(*columns, strict=True):
+            answers.setdefault(prompt, set()).add(text)
+            if id in wrong:
+                asked.setdefault(id, prompt)
     return [s for s in slips if any(len(answers.get(asked.get(id, ""), ())) > 1 for id in s.exchanges)]
 
 
-def _is_greedy(exchange: Exchange) -> bool:
-    return whole(exchange) and bool(exchange.text) and not exchange.temperature
+def _greedy(table: Table[Exchange]) -> Table[Exchange]:
+    """Answers of which no token was drawn."""
+    return table.where(table.whole & table.fact("has_text") & (np.nan_to_num(table["temperature"]) == 0))

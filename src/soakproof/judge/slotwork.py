@@ -1,18 +1,20 @@
 """Whose work a busy slot does, told by the seed of its request: views of evidence for judging. No I/O."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soakproof.clock import NS
+from soakproof.columns import Array, Table
 from soakproof.judge.evidence import Evidence, load_span
 from soakproof.judge.telling import counted
-from soakproof.records import Exchange, Sample
+from soakproof.records import Exchange, Opened, Sample
 
+R = TypeVar("R", Exchange, Opened)
 DECODE = "decode"
 LATE_PHASES = ("queued", "prefill", "unstreamed")  # in these a server may notice late that its client left
 
@@ -78,19 +80,48 @@ def seeds_of(sample: Sample) -> list[int | None]:
     return seeds + [None] * ((sample.values.get("busy") or 0) - len(seeds))
 
 
+def of_its_model(evidence: Evidence, models: Array) -> NDArray[np.bool_]:
+    """Which requests, by the models that they asked for, are to the one whose slots are read; all where that
+    is not known.
+    """
+    model = evidence.target.get("model")
+    return np.array([model in (None, asked) for asked in models.tolist()], bool)
+
+
+def by_seed(requests: Table[R], seeds: Collection[int]) -> dict[int, R]:
+    """The requests of some seeds; the last one of a seed that came twice."""
+    wanted = np.array([seed in seeds for seed in requests["seed"].tolist()], bool)
+    return {request.seed: request for request in requests.where(wanted).records}
+
+
 def planned_phase(exchange: Exchange) -> str:
     """What a planned cancel is meant to hit, such as "prefill"; empty where none was planned."""
-    return (exchange.cancel_planned or "").partition(":")[0].strip()
+    return _planned(exchange.cancel_planned)
+
+
+def _planned(cancel: str | None) -> str:
+    return (cancel or "").partition(":")[0].strip()
 
 
 def phase_at_end(exchange: Exchange) -> str:
     """What the request was doing when it ended: queued, prefill, unstreamed or decode."""
-    if not exchange.stream:
+    began = exchange.first_token_ns is not None
+    return _phase(exchange.stream, exchange.cancel_planned, began, exchange.outcome)
+
+
+def phases_at_end(exchanges: Table[Exchange]) -> list[str]:
+    """The same of each."""
+    began = ~np.isnan(exchanges["first_token_ns"])
+    columns = (exchanges["stream"], exchanges["cancel_planned"], began, exchanges["outcome"])
+    return [_phase(*each) for each in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def _phase(stream: bool, cancel: str | None, began: bool, outcome: str) -> str:
+    if not stream:
         return "unstreamed"
-    planned = planned_phase(exchange)
-    if planned in LATE_PHASES:
+    if (planned := _planned(cancel)) in LATE_PHASES:
         return planned
-    return "prefill" if exchange.first_token_ns is None and exchange.outcome != "ok" else DECODE
+    return DECODE if began or outcome == "ok" else "prefill"
 
 
 def sights_of(sample: Sample) -> list[Sight]:
@@ -116,37 +147,55 @@ def sights_of(sample: Sample) -> list[Sight]:
 
 def outlived(evidence: Evidence, samples: Sequence[Sample]) -> list[Outlived]:
     """Every exchange that a slot was seen to work for after its end, in readings begun after that end."""
-    ended = {e.seed: e for e in evidence.exchanges}
+    table = evidence.exchange_table
+    done_ns = dict(zip(table["seed"].tolist(), table["done_ns"].tolist(), strict=True))
     seen: dict[int, list[Sight]] = {}
     for sample in samples:
         for sight in sights_of(sample):
-            owner = ended.get(sight.seed) if sight.seed is not None else None
-            if owner and sample.t_ns - sample.took_ns > owner.done_ns:
-                seen.setdefault(owner.seed, []).append(sight)
-    return [_outlived(ended[seed], sights) for seed, sights in seen.items()]
+            ended = done_ns.get(sight.seed) if sight.seed is not None else None
+            if sight.seed is not None and ended is not None and sample.t_ns - sample.took_ns > ended:
+                seen.setdefault(sight.seed, []).append(sight)
+    owners = by_seed(table, seen)
+    return [_outlived(owners[seed], sights) for seed, sights in seen.items()]
 
 
-def outlived_tasks(evidence: Evidence, samples: Sequence[Sample]) -> dict[int, list[Outlived]]:
-    """The same of slots that tell a task and no seed: by task, every request of this run that may own it.
+def outlived_tasks(
+    evidence: Evidence, samples: Sequence[Sample], bound: Callable[[str], float]
+) -> list[Outlived]:
+    """The same of slots that tell a task and no seed: each task that was seen after the end of every request
+    of this run that may own it, by more than their bounds in seconds, as of the one that ended last.
 
     Those are all that were sent before it was first seen. A task that may belong to a request of unknown end
     is left out. Whether it is somebody else's cannot be told.
+    """
+    table, found = evidence.exchange_table, []
+    tasks = list(_tasks_held(evidence, samples))
+    bounds = np.array([bound(phase) for phase in phases_at_end(table)]) if tasks else np.zeros(0)
+    for sights, owners in tasks:
+        seconds = (sights[-1].t_ns - table["done_ns"][:owners]) / NS
+        if (seconds > bounds[:owners]).all():
+            nearest = np.arange(len(table)) == np.argmin(seconds)
+            found += [_outlived(owner, sights) for owner in table.where(nearest).records]
+    return found
+
+
+def _tasks_held(evidence: Evidence, samples: Sequence[Sample]) -> Iterator[tuple[list[Sight], int]]:
+    """What was seen of each task that went on after all requests that may own it, with their number: those
+    that had been sent.
     """
     seen: dict[int, list[Sight]] = {}
     for sight in (sight for sample in samples for sight in sights_of(sample)):
         if sight.seed is None and sight.task is not None:
             seen.setdefault(sight.task, []).append(sight)
-    sent = [e.sent_ns for e in evidence.exchanges]
-    ended = list(accumulate((e.done_ns for e in evidence.exchanges), max))  # the last of all up to each
+    sent = evidence.exchange_table["sent_ns"].tolist()
+    ended = np.maximum.accumulate(evidence.exchange_table["done_ns"])  # the last of all up to each
     first_unclosed = min((o.sent_ns for o in evidence.unclosed), default=None)
-    found = {}
-    for task, sights in seen.items():
+    for sights in seen.values():
         began = sights[0].t_ns
         owners = bisect_left(sent, began)
         is_known = first_unclosed is None or first_unclosed > began
         if len(sights) > 1 and owners and is_known and sights[-1].t_ns > ended[owners - 1]:
-            found[task] = [_outlived(e, sights) for e in evidence.exchanges[:owners]]
-    return found
+            yield sights, owners
 
 
 def _outlived(exchange: Exchange, sights: Sequence[Sight]) -> Outlived:

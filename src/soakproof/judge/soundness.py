@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from soakproof.plain import plain
-from soakproof.records import Event, Record
+from soakproof.records import Event
 from soakproof.samples import Column, Readings
 from soakproof.samples.column import ABSENT
 
@@ -22,15 +22,14 @@ _LARGEST = 2**63  # no number of bytes, tokens or seconds comes near it
 _MOST_SLOTS = 1 << 16  # of which each is a place in a list
 
 
-def sound_records(records: Iterable[Record]) -> tuple[tuple[Record, ...], tuple[str, ...]]:
-    """The records without details of events that they cannot have, and where those were."""
+def sound_events(events: Iterable[Event]) -> tuple[tuple[Event, ...], tuple[str, ...]]:
+    """The events without details that they cannot have, and where those were."""
     kept, told = [], []
-    for record in records:
-        sound: Record = record
-        if isinstance(record, Event) and (details := _sound(record.details, _is_detail)) is not None:
-            sound = replace(record, details=details)
-            told.append(f"{plain(record.what, 60)} of {plain(record.node, 40)}")
-        kept.append(sound)
+    for event in events:
+        details = _sound(event.details, _is_detail)
+        kept.append(event if details is None else replace(event, details=details))
+        if details is not None:
+            told.append(f"{plain(event.what, 60)} of {plain(event.node, 40)}")
     return tuple(kept), tuple(told)
 
 

@@ -1,12 +1,14 @@
 """Readings that are old: a document that stays as it was while what it tells of goes on. Pure; no I/O."""
 
-from bisect import bisect_left
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import groupby
 
+import numpy as np
+
 from soakproof.clock import NS
-from soakproof.judge.claims import timing, whole
+from soakproof.columns import Table
 from soakproof.judge.evidence import Evidence
+from soakproof.judge.slotwork import of_its_model
 from soakproof.records import Event, Exchange, Sample
 
 LEAST_READINGS = 3  # alike, one after another
@@ -23,9 +25,8 @@ def stale_slots(evidence: Evidence, samples: Sequence[Sample]) -> list[tuple[Sam
     stuck leaves the others to show theirs.
     """
     router = _is_router(evidence)
-    asked = evidence.target.get("model")
-    ours = (e for e in evidence.exchanges if asked in (None, e.model_asked))
-    answers = [e for e in ours if whole(e) and e.first_token_ns is not None]
+    answers = _answers(evidence)
+    answers = answers.where(~np.isnan(answers["first_token_ns"]))
     found = []
     for told, group in groupby(samples, key=_told):
         alike = list(group)
@@ -38,41 +39,42 @@ def stale_slots(evidence: Evidence, samples: Sequence[Sample]) -> list[tuple[Sam
     return found
 
 
-def idle_at_work(evidence: Evidence, samples: Sequence[Sample]) -> tuple[list[tuple[Sample, Exchange]], int]:
-    """Readings with no slot at work while an answer was surely in the making, each with one such answer; and
-    in how many readings one was. Both are to be of the same model's slots.
+def idle_at_work(evidence: Evidence, samples: Sequence[Sample]) -> tuple[list[tuple[Sample, str]], int]:
+    """Readings with no slot at work while an answer was surely in the making, each with the id of one such
+    answer; and in how many readings one was. Both are to be of the same model's slots.
 
     An answer is in the making from its first token on for as long as the server says that it took, and no
     longer than its tokens came.
     """
-    asked = evidence.target.get("model")
-    there = () if _is_router(evidence) else evidence.exchanges
-    ours = [e for e in there if asked in (None, e.model_asked) and whole(e) and e.stream]
-    times = [sample.t_ns for sample in samples]  # in their order
-    if not times:
+    if _is_router(evidence):
         return [], 0
-    during: dict[int, Exchange] = {}
-    for answer in ours:
-        for begin, end in _in_the_making(answer):
-            for place in range(bisect_left(times, begin), bisect_left(times, end)):
-                if times[place] - samples[place].took_ns > begin:
-                    during.setdefault(place, answer)
+    answers = _answers(evidence)
+    answers = answers.where(answers["stream"])
+    first, last, took = answers["first_token_ns"], answers["last_token_ns"], answers.timing("predicted_ms")
+    end = np.minimum(last, first + np.rint(took * NS / 1000))
+    made = end - first > 2 * _EDGE_NS  # false where one of them is not known
+    begin, end, ids = first[made] + _EDGE_NS, end[made] - _EDGE_NS, answers["id"][made]
+    times = np.array([sample.t_ns for sample in samples], np.int64)  # in their order
+    started = times - np.array([sample.took_ns for sample in samples], np.int64)
+    first_look, behind = np.searchsorted(times, begin), np.searchsorted(times, end)
+    during: dict[int, str] = {}
+    for n in np.flatnonzero(behind > first_look):
+        for place in range(first_look[n], behind[n]):
+            if started[place] > begin[n]:
+                during.setdefault(place, ids[n])
     idle = [place for place in sorted(during) if samples[place].values.get("busy") == 0]
     return [(samples[place], during[place]) for place in idle], len(during)
+
+
+def _answers(evidence: Evidence) -> Table[Exchange]:
+    """Whole answers of the model whose slots are read."""
+    table = evidence.exchange_table
+    return table.where(table.whole & of_its_model(evidence, table["model_asked"]))
 
 
 def _is_router(evidence: Evidence) -> bool:
     """Whether its answers may come from another model's slots."""
     return str(evidence.target.get("asked_recipe") or "").startswith("collection")
-
-
-def _in_the_making(exchange: Exchange) -> Iterator[tuple[int, int]]:
-    """From when to when, run clock ns; nothing where that cannot be said."""
-    first, last, took_ms = exchange.first_token_ns, exchange.last_token_ns, timing(exchange, "predicted_ms")
-    if first is not None and last is not None and took_ms is not None:
-        end = min(last, first + round(took_ms * NS / 1000))
-        if end - first > 2 * _EDGE_NS:
-            yield first + _EDGE_NS, end - _EDGE_NS
 
 
 def _told(sample: Sample) -> Hashable:
@@ -83,8 +85,8 @@ def _told(sample: Sample) -> Hashable:
     return tuple(tuple(v) if isinstance(v, list) else v for v in map(sample.values.get, _TOLD))
 
 
-def _within(answers: Sequence[Exchange], begin_ns: int, end_ns: int) -> int:
-    return sum(e.sent_ns > begin_ns and e.done_ns < end_ns for e in answers)
+def _within(answers: Table[Exchange], begin_ns: int, end_ns: int) -> int:
+    return int(((answers["sent_ns"] > begin_ns) & (answers["done_ns"] < end_ns)).sum())
 
 
 def health_is_stale(evidence: Evidence, end: Event) -> int:
@@ -95,5 +97,6 @@ def health_is_stale(evidence: Evidence, end: Event) -> int:
     pid = end.details.get("pid")
     if len(looks) < LEAST_READINGS or any(pid not in (s.values.get("pids") or ()) for s in looks):
         return 0
-    answered = sum(whole(e) and e.sent_ns > end.t_ns for e in evidence.exchanges)
+    table = evidence.exchange_table
+    answered = int((table.whole & (table["sent_ns"] > end.t_ns)).sum())
     return answered if answered >= LEAST_ANSWERS else 0

@@ -6,7 +6,6 @@ neighbours' prompts (llama.cpp begins a request between two batches, and fills e
 can), the tester's lag, and what the slots show of somebody else's work. No I/O.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
+from soakproof.columns import Table
 from soakproof.judge.evidence import Evidence, load_span, never_ended
 from soakproof.judge.lag import Lags
 from soakproof.judge.occupancy import Ints, Spans, longest_free_ns, spans
 from soakproof.judge.slotwork import seeds_of
 from soakproof.judge.statistics import Floats
-from soakproof.judge.waiting import Looks, Request
+from soakproof.judge.waiting import Looks
 from soakproof.records import Exchange, Sample
 
 ASLEEP_S = 60.0  # without a request: a server may have put its model to rest
@@ -27,12 +27,28 @@ _AT_ONCE = 8192  # requests that are set beside their neighbours at a time
 RELOAD_S = 15.0  # around a reading at which one of the server's processes had gone or was another
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """The seconds of a request's wait that nothing explains, as far as that can be known; not below 0."""
+@dataclass(frozen=True, eq=False)
+class Waited:
+    """Requests, each with the seconds of its wait that nothing explains, as far as that can be known; not
+    below 0.
+    """
 
-    exchange: Exchange
-    seconds: float
+    exchanges: Table[Exchange]
+    seconds: Floats
+
+    def __len__(self) -> int:
+        return len(self.seconds)
+
+    def beyond(self, limit: float) -> "Waited":
+        """Those with more such seconds."""
+        far = self.seconds > limit
+        return Waited(self.exchanges.where(far), self.seconds[far])
+
+    @property
+    def longest(self) -> tuple[Exchange, float]:
+        """The one with the most such seconds; there must be any."""
+        place = int(np.argmax(self.seconds))
+        return self.exchanges.where(np.arange(len(self)) == place).records[0], float(self.seconds[place])
 
 
 @dataclass(frozen=True)
@@ -42,29 +58,33 @@ class Unexplained:
     evidence: Evidence
 
     @cached_property
-    def waits(self) -> list[Wait]:
+    def waits(self) -> Waited:
         """Of every request that can be judged, in order of sending."""
-        if self.evidence.unclosed and not never_ended(self.evidence):
-            return []  # what is not known to have ended may have been in anybody's way
-        places = np.flatnonzero(self._can_be_judged())
-        blocks = range(0, len(places), _AT_ONCE)
-        return [wait for at in blocks for wait in self._of(places[at : at + _AT_ONCE])]
+        table = self.evidence.exchange_table
+        seconds = np.full(len(table), np.nan)
+        # What is not known to have ended may have been in anybody's way.
+        if not self.evidence.unclosed or never_ended(self.evidence):
+            places = np.flatnonzero(self._can_be_judged())
+            for at in range(0, len(places), _AT_ONCE):
+                those = places[at : at + _AT_ONCE]
+                seconds[self._spans.row[those]] = self._of(those)
+        judged = ~np.isnan(seconds)
+        return Waited(table.where(judged), seconds[judged])
 
     def _can_be_judged(self) -> NDArray[np.bool_]:
         """Whole streams whose times the server tells, of a model that was awake and had been asked before."""
         all_of, table = self._spans, self.evidence.exchange_table
         told = table.whole & table["stream"] & ~np.isnan(table["first_token_ns"])
         told &= ~np.isnan(table.timing("prompt_ms") + table.timing("predicted_ms"))
-        known = {e.id for e, is_told in zip(self.evidence.exchanges, told, strict=True) if is_told}
-        judged = np.array([isinstance(r, Exchange) and r.id in known for r in all_of.requests], bool)
+        judged = np.append(told, False)[all_of.row]  # the last is for what never ended
         began = load_span(self.evidence)[0]
         until = np.maximum.accumulate(np.concatenate([[-1], all_of.end_ns]))[:-1]  # the others' work before
         asleep = (until <= all_of.start_ns) & (all_of.start_ns - np.maximum(until, began) > ASLEEP_S * NS)
         switched = np.diff(all_of.model, prepend=all_of.model[:1]) != 0
         return np.asarray(judged & ~asleep & ~switched, bool)
 
-    def _of(self, places: Ints) -> Iterator[Wait]:
-        """The waits of some requests that follow each other."""
+    def _of(self, places: Ints) -> Floats:
+        """The waits of some requests that follow each other; NaN of those that cannot be judged after all."""
         all_of = self._spans
         of, beside = _pairs(all_of, places)
         start, first = all_of.start_ns[places], all_of.first_ns[places]
@@ -80,38 +100,26 @@ class Unexplained:
             times = zip(all_of.start_ns[others].tolist(), all_of.end_ns[others].tolist(), strict=True)
             free[n] = longest_free_ns(times, self._slots, int(start[n]), int(first[n])) / NS
         excused |= (free == 0) | self._reloaded(start, first)
-        for n in np.flatnonzero(self._slots_seen.any_between(start, first) & ~excused):
-            exchange = all_of.requests[places[n]]
-            excused[n] = self._for_others(exchange, int(first[n]), beside[edges[n] : edges[n + 1]])
-            seen[n] = self._until_seen(exchange, int(first[n]))
+        for n in np.flatnonzero(self._slots_seen.are_between(start, first) & ~excused):
+            looks = self._slots_seen.between(int(start[n]), int(first[n]))
+            seed, others = int(all_of.seed[places[n]]), beside[edges[n] : edges[n + 1]]
+            known = {seed, *all_of.seed[others].tolist()}
+            excused[n] = any(_shows_others(look, known, len(others)) for look in looks)
+            at = next((look.t_ns for look in looks if seed in seeds_of(look)), int(first[n]))
+            seen[n] = (at - int(start[n])) / NS  # until a slot was seen at work for it
         prompt, lag = all_of.prompt_ms[places] / 1000, self._lags.of_each(all_of.node[places], start, first)
         # What is generated unseen, such as hidden reasoning, lies between the prompt and the first token.
         in_all = (all_of.done_ns[places] - start) / NS - prompt - all_of.predicted_ms[places] / 1000
         most = np.minimum(np.minimum(free - prompt, in_all), seen)
         # A batch that was at work, and what another slot had before this one had its turn.
         waited = np.maximum(most - neighbours / NS - lag, 0)
-        for n in np.flatnonzero(~excused):
-            exchange = all_of.requests[places[n]]
-            assert isinstance(exchange, Exchange)
-            yield Wait(exchange, float(waited[n]))
+        return np.where(excused, np.nan, waited)
 
     def _reloaded(self, start: Ints, first: Ints) -> NDArray[np.bool_]:
         """Whether one of the server's processes ended about then."""
         ends, around = np.array(self._reloads, np.float64), RELOAD_S * NS
         begin, end = np.searchsorted(ends, start - around), np.searchsorted(ends, first + around, "right")
         return np.asarray(end > begin, bool)
-
-    def _for_others(self, request: Request, first_ns: int, beside: Ints) -> bool:
-        """Whether work for somebody else may have been in its way, as the slots show."""
-        looks = self._slots_seen.between(request.sent_ns, first_ns)
-        known = {request.seed, *(self._spans.requests[n].seed for n in beside.tolist())}
-        return any(_shows_others(look, known, len(beside)) for look in looks)
-
-    def _until_seen(self, request: Request, first_ns: int) -> float:
-        """Seconds until a slot was seen at work for it, or until its first token."""
-        looks = self._slots_seen.between(request.sent_ns, first_ns)
-        seen = next((look.t_ns for look in looks if request.seed in seeds_of(look)), first_ns)
-        return (seen - request.sent_ns) / NS
 
     @property
     def _slots(self) -> int:

@@ -4,18 +4,20 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.clock import NS
+from soakproof.columns import Array, Table
 from soakproof.judge.evidence import Evidence, never_ended
-from soakproof.judge.slotwork import seeds_of
-from soakproof.judge.table import Array
+from soakproof.judge.slotwork import of_its_model, seeds_of
 from soakproof.records import Exchange, Failure, Opened, Sample
 from soakproof.samples import Readings
 
 Request = Exchange | Opened
+R = TypeVar("R", Exchange, Opened)
 UNANSWERED = (Failure.STALL, Failure.FIRST_TOKEN_TIMEOUT, Failure.HEADERS_TIMEOUT, Failure.TOTAL_TIMEOUT)
 LOOKS = 3  # readings that a statement about a wait needs at the least
 
@@ -32,10 +34,12 @@ class Looks:
         """All of them."""
         return list(self._told)
 
-    def any_between(self, from_ns: Array, until_ns: Array) -> NDArray[np.bool_]:
-        """Whether any was completed within each of these times."""
-        times = np.array(self.t_ns, np.int64)
-        return np.searchsorted(times, from_ns) < np.searchsorted(times, until_ns, "right")
+    def are_between(self, from_ns: Array, until_ns: Array, least: int = 1) -> NDArray[np.bool_]:
+        """Whether so many were completed within each of these times."""
+        times = self._told.t_ns
+        return np.asarray(
+            np.searchsorted(times, until_ns, "right") - np.searchsorted(times, from_ns) >= least, bool
+        )
 
     def between(self, from_ns: int, until_ns: int) -> list[Sample]:
         """Those begun and completed within a time."""
@@ -63,14 +67,29 @@ class Waits:
         return Looks(self.evidence.source("slots"))
 
     @cached_property
-    def requests(self) -> tuple[Request, ...]:
-        """Streamed requests to the model whose slots are read, those that never ended included.
+    def ended(self) -> Table[Exchange]:
+        """Streamed requests to the model whose slots are read, as far as they ended.
 
         Of those that do not stream no first token is seen, and of another model no slot.
         """
-        there: tuple[Request, ...] = (*self.evidence.exchanges, *never_ended(self.evidence))
-        model = self.evidence.target.get("model")
-        return tuple(r for r in there if r.stream and model in (None, r.model_asked))
+        return self._shown(self.evidence.exchange_table)
+
+    @cached_property
+    def never_ended(self) -> tuple[Opened, ...]:
+        """The same that never ended."""
+        return tuple(self._shown(Table(Opened, never_ended(self.evidence))).records)
+
+    def _shown(self, table: Table[R]) -> Table[R]:
+        return table.where(table["stream"] & of_its_model(self.evidence, table["model_asked"]))
+
+    def __len__(self) -> int:
+        return len(self.ended) + len(self.never_ended)
+
+    @cached_property
+    def _until_ns(self) -> Array:
+        """When the wait of each that ended was over."""
+        first = self.ended["first_token_ns"]
+        return np.where(np.isnan(first), self.ended["done_ns"], first)
 
     def until(self, request: Request) -> int:
         """When its wait ended: at its first token, else at its own end, else with the last reading."""
@@ -81,11 +100,18 @@ class Waits:
     def seconds(self, request: Request) -> float:
         return (self.until(request) - request.sent_ns) / NS
 
-    def in_vain(self, request: Request, idle: float) -> bool:
-        """Whether it waited more than ``idle`` seconds while every slot was free, as far as was seen."""
-        if self.seconds(request) <= idle:
-            return False
-        seen = self.slots.between(request.sent_ns + round(idle * NS / 4), self.until(request))
+    def in_vain(self, idle: float) -> list[Request]:
+        """Those that waited more than ``idle`` seconds while every slot was free, as far as was seen."""
+        sent, until, later = self.ended["sent_ns"], self._until_ns, round(idle * NS / 4)
+        long = (until - sent) / NS > idle
+        long &= self.slots.are_between(sent + later, until, LOOKS)
+        waited: list[Request] = list(self.ended.where(long).records)
+        waited += [request for request in self.never_ended if self.seconds(request) > idle]
+        return [request for request in waited if self._all_free(request, later)]
+
+    def _all_free(self, request: Request, later_ns: int) -> bool:
+        """Whether every slot was seen to be free from so much after its sending on."""
+        seen = self.slots.between(request.sent_ns + later_ns, self.until(request))
         return len(seen) >= LOOKS and all(look.values.get("busy") == 0 for look in seen)
 
     def health(self, from_ns: int, until_ns: int) -> str:
@@ -96,10 +122,14 @@ class Waits:
             return "its health was not asked"
         return f"its health answered well in {well} of {len(seen)} readings"
 
+    @cached_property
+    def unanswered(self) -> Table[Exchange]:
+        """Exchanges that failed for want of an answer."""
+        table = self.evidence.exchange_table
+        return table.where(np.array([failure in UNANSWERED for failure in table["failure"].tolist()], bool))
+
     def wedged(self, exchange: Exchange) -> bool:
-        """Whether the slots never answered while this request made nothing, although the health did."""
-        if exchange.failure not in UNANSWERED:
-            return False
+        """Whether the slots never answered while this one of them made nothing, although the health did."""
         from_ns = exchange.sent_ns if exchange.last_token_ns is None else exchange.last_token_ns
         slots = self._all_slots.between(from_ns, exchange.done_ns)
         health = self._health.between(from_ns, exchange.done_ns)
@@ -110,21 +140,26 @@ class Waits:
             and all(map(_is_well, health))
         )
 
-    def overtaken(self, request: Request) -> list[Exchange]:
-        """Requests sent later that began to be answered while this one was in no slot yet.
+    def overtaken(self) -> list[tuple[Request, int]]:
+        """How many requests sent later began to be answered while each was in no slot yet; of those whose
+        wait the slots show.
 
         Counted up to the last reading in which it was not at work, so that a start between two readings
-        counts against nobody. Empty where the slots did not show it.
+        counts against nobody.
         """
+        shown = self.slots.are_between(self.ended["sent_ns"], self._until_ns, LOOKS)
+        waited: list[Request] = [*self.ended.where(shown).records, *self.never_ended]
+        return [(request, self._overtook(request)) for request in waited]
+
+    def _overtook(self, request: Request) -> int:
         waiting = self._not_at_work(request)
         if len(waiting) < LOOKS:
-            return []
+            return 0
         last = waiting[-1].t_ns - waiting[-1].took_ns
-        begin, end = (bisect_left(self._sent, at) for at in (request.sent_ns + 1, last))
-        later = self._answered[begin:end]
-        return [
-            e for e in later if e.model_asked == request.model_asked and (e.first_token_ns or last) < last
-        ]
+        sent = self._answered["sent_ns"]
+        later = slice(np.searchsorted(sent, request.sent_ns, "right"), np.searchsorted(sent, last))
+        first, models = self._answered["first_token_ns"][later], self._answered["model_asked"][later]
+        return int(((models == request.model_asked) & (first < last)).sum())
 
     def _not_at_work(self, request: Request) -> Sequence[Sample]:
         """Readings from its sending to its start in which no slot works for it."""
@@ -139,13 +174,9 @@ class Waits:
         return waiting
 
     @cached_property
-    def _answered(self) -> Sequence[Exchange]:
+    def _answered(self) -> Table[Exchange]:
         table = self.evidence.exchange_table
-        return table.where(~np.isnan(table["first_token_ns"])).records
-
-    @cached_property
-    def _sent(self) -> list[int]:
-        return [e.sent_ns for e in self._answered]
+        return table.where(~np.isnan(table["first_token_ns"]))
 
 
 def _is_well(look: Sample) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from soakproof.load.progress import say
 from soakproof.plan import Threshold
 from soakproof.raw import raw_result
-from soakproof.run import EVIDENCE, RUN, Run, read_records, seal_abandoned, typed
+from soakproof.run import EVIDENCE, RUN, Run, Wrong, read_records, seal_abandoned, typed
 
 NODE = "load"
 
@@ -24,7 +24,7 @@ def seal(run: Run, thresholds: Sequence[Threshold], why: str, reason: str) -> di
         say(f"recovered: {line}")
     files = sorted((run.path / EVIDENCE / NODE).glob("*.jsonl"))
     read = (record for path in files for record in read_records(path))
-    raw = raw_result(thresholds, (r for r in read if not isinstance(r, str)), ended=ended)
+    raw = raw_result(thresholds, (r for r in read if not isinstance(r, Wrong)), ended=ended)
     run.seal(raw)
     return raw
 

@@ -39,7 +39,7 @@ def _seal(evidence: Evidence) -> str:
 
 
 def _requests(evidence: Evidence) -> str:
-    sent, unclosed = len(evidence.exchanges) + len(evidence.unclosed), len(evidence.unclosed)
+    sent, unclosed = len(evidence.exchange_table) + len(evidence.unclosed), len(evidence.unclosed)
     return f"{counted(sent, 'request')} sent, {counted(unclosed, 'request')} never closed."
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.telling import counted
 from soakproof.plain import listed
@@ -16,10 +18,11 @@ HEAD, TAIL = 320, 160  # characters
 
 def excerpts(evidence: Evidence) -> tuple[Excerpt, ...]:
     """Up to three exchanges for each check that failed."""
-    found: list[Excerpt] = []
-    for checks in list(_failed(evidence).values())[:CHECKS]:
-        found += [_excerpt(check, id, evidence.by_id.get(id)) for check, id in _first(checks)]
-    return tuple(found)
+    shown = [pair for checks in list(_failed(evidence).values())[:CHECKS] for pair in _first(checks)]
+    wanted, table = {id for _, id in shown}, evidence.exchange_table
+    there = table.where(np.array([id in wanted for id in table["id"].tolist()], bool))
+    by_id = {exchange.id: exchange for exchange in there.records}
+    return tuple(_excerpt(check, id, by_id.get(id)) for check, id in shown)
 
 
 def left_out(evidence: Evidence) -> str:
@@ -38,7 +41,8 @@ def left_out(evidence: Evidence) -> str:
 def _failed(evidence: Evidence) -> dict[str, list[Check]]:
     """Failures by the check's name, in the order of their first ones."""
     failed: dict[str, list[Check]] = {}
-    for check in evidence.checks:
+    table = evidence.check_table
+    for check in table.where(table["outcome"] == "fail").records:
         if check_outcome(check) == "fail":
             failed.setdefault(check.name, []).append(check)
     return failed

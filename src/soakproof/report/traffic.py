@@ -1,15 +1,16 @@
 """Tables of what was asked and checked, kind by kind, and their medians beside the baseline's. No I/O."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from statistics import median
 from typing import Any
 
+from soakproof.columns.measured import of_kind
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.repeats import Apart, apart, by_run
-from soakproof.metrics import METRICS, values
-from soakproof.quantities import KNOWN, check_outcome
-from soakproof.records import Exchange
+from soakproof.metrics import METRICS
+from soakproof.quantities import KNOWN, outcome_of
 from soakproof.report.page import Column, Table
 from soakproof.report.quantity import change, quantity
 
@@ -25,8 +26,9 @@ COMPARED = (*SHOWN, ("total_time", "Whole answer, median"), ("widest_gap", "Wide
 def kinds(evidence: Evidence) -> tuple[str, ...]:
     """Kinds of traffic: the plan's in its order, then any that only the records know."""
     planned = [str(k.get("name")) for k in evidence.plan.get("kinds") or () if isinstance(k, dict)]
-    seen = [e.scenario for e in evidence.opened] + [e.scenario for e in evidence.exchanges]
-    return tuple(dict.fromkeys(planned + seen + [i.scenario for i in evidence.iterations]))
+    tables = (evidence.opened_table, evidence.exchange_table, evidence.iteration_table)
+    seen = [dict.fromkeys(table["scenario"].tolist()) for table in tables]
+    return tuple(dict.fromkeys(chain(planned, *seen)))
 
 
 def traffic_table(evidence: Evidence) -> Table:
@@ -43,18 +45,21 @@ def traffic_table(evidence: Evidence) -> Table:
 
 
 def _traffic_row(evidence: Evidence, kind: str) -> tuple[str, ...]:
-    ends = Counter(i.end for i in evidence.iterations if i.scenario == kind)
-    mine = [e for e in evidence.exchanges if e.scenario == kind]
+    iterations, exchanges = evidence.iteration_table, evidence.exchange_table
+    ends = iterations["end"][iterations["scenario"] == kind]
+    exchanges = exchanges.where(exchanges["scenario"] == kind)
     unclosed = sum(o.scenario == kind for o in evidence.unclosed)
-    classes = Counter(str(e.failure or e.outcome) for e in mine if e.outcome != "ok")
+    bad = exchanges.where(exchanges["outcome"] != "ok")
+    reasons = zip(bad["failure"].tolist(), bad["outcome"].tolist(), strict=True)
+    classes = Counter(str(failure or outcome) for failure, outcome in reasons)
     if unclosed:
         classes["never closed"] = unclosed
     return (
         kind,
-        _counts(ends),
-        f"{sum(e.outcome == 'ok' for e in mine):,} of {len(mine) + unclosed:,} ok",
+        _counts(Counter(ends.tolist())),
+        f"{len(exchanges) - len(bad):,} of {len(exchanges) + unclosed:,} ok",
         _counts(classes),
-        *(_median_of(name, mine) for name, _ in SHOWN),
+        *(_median_of(name, evidence, kind) for name, _ in SHOWN),
     )
 
 
@@ -62,8 +67,8 @@ def _counts(counts: Mapping[Any, int]) -> str:
     return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items())) or "none"
 
 
-def _median_of(name: str, exchanges: Iterable[Exchange]) -> str:
-    found = values(name, exchanges)
+def _median_of(name: str, evidence: Evidence, kind: str) -> str:
+    found = of_kind(name, evidence.exchange_table, kind)
     return f"{quantity(median(found), METRICS[name].unit)} (n {len(found):,})" if found else "not measured"
 
 
@@ -71,12 +76,13 @@ def checks_table(evidence: Evidence) -> Table:
     """A row a check and kind: how many passed, failed, are unknown or met a known limit; the worst first."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     grades: dict[tuple[str, str], Counter[str]] = {}
-    for check in evidence.checks:
-        key, outcome = (check.scenario, check.name), check_outcome(check)
-        counts.setdefault(key, Counter())[outcome] += 1
-        if check.grade:
-            told = check.grade if outcome == KNOWN else f"{outcome}: {check.grade}"
-            grades.setdefault(key, Counter())[told] += 1
+    checks = [evidence.check_table[name].tolist() for name in ("scenario", "name", "outcome", "grade")]
+    for (kind, name, plain_outcome, grade), n in Counter(zip(*checks, strict=True)).items():
+        key, outcome = (kind, name), outcome_of(plain_outcome, grade)
+        counts.setdefault(key, Counter())[outcome] += n
+        if grade:
+            told = grade if outcome == KNOWN else f"{outcome}: {grade}"
+            grades.setdefault(key, Counter())[told] += n
     order = kinds(evidence)
     keys = sorted(counts, key=lambda k: (*(not counts[k][o] for o in _BAD), _place(order, k[0]), k))
     columns = (
@@ -122,7 +128,7 @@ def compared_table(evidence: Evidence, baseline: Evidence | None, unfit: str = "
 def _compared_row(
     kind: str, name: str, head: str, evidence: Evidence, baseline: Evidence
 ) -> tuple[str, ...] | None:
-    now = values(name, (e for e in evidence.exchanges if e.scenario == kind))
+    now = of_kind(name, evidence.exchange_table, kind)
     was = by_run(name, baseline, kind)
     if not now or not was:
         return None

@@ -22,6 +22,7 @@ from soakproof.run.baselines import (
     read_baseline,
     remove_baseline,
 )
+from soakproof.run.decoding import Wrong, read_records
 from soakproof.run.files import check_room, digest, to_json, write_atomic, written_whole
 from soakproof.run.loading import (
     Loaded,
@@ -32,8 +33,8 @@ from soakproof.run.loading import (
     is_run,
     load,
     of_newer,
-    read_records,
     read_run,
+    refuse_changed,
 )
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.recovery import being_written, recover, seal_abandoned, sealing
@@ -75,6 +76,7 @@ __all__ = [
     "Run",
     "SealState",
     "VerdictFolder",
+    "Wrong",
     "add_baseline",
     "all_of",
     "bare_among",
@@ -98,6 +100,7 @@ __all__ = [
     "read_run",
     "recover",
     "refer",
+    "refuse_changed",
     "remove_baseline",
     "reseal_entry",
     "runs_option",

@@ -1,21 +1,22 @@
 """Finding a run and reading all that it holds. Lines that are no records become problems, never errors."""
 
 import contextlib
+import ctypes
 import gc
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from soakproof.errors import UsageError
+from soakproof.errors import SoakproofError, UsageError
 from soakproof.formats import UPDATE, newer
 from soakproof.nesting import bounded
 from soakproof.plain import plain
-from soakproof.records import FILES, Record, Sample, decode, decode_lines
+from soakproof.records import FILES, Record, Sample
 from soakproof.run.bare import bare_among, refuse_bare
 from soakproof.run.naming import GUARDS, RUNS, runs_option, typed
 from soakproof.run.seal import (
@@ -35,10 +36,10 @@ from soakproof.run.shapes import shaped_raw, shaped_run
 from soakproof.strictjson import doubled_key
 
 if TYPE_CHECKING:
+    from soakproof.columns import Table
     from soakproof.samples import Readings
 
 _ARCHIVES = (".tar", ".tgz", ".gz", ".zst", ".xz", ".bz2", ".zip")  # ends of names that are files
-_AT_ONCE = 4 << 20  # bytes of lines that are decoded together
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +50,17 @@ class Loaded:
     id: str
     run: dict[str, Any]  # run.json
     raw: dict[str, Any] | None  # raw.json; None when the run never wrote it
-    records: tuple[Record, ...]  # node by node, each in the order it was written; samples are in `readings`
+    others: tuple[Record, ...]  # events and lines of the kernel's log, node by node, as they were written
+    tables: "tuple[Table[Any], ...]"  # requests, exchanges, checks and iterations: a kind of a file each
     readings: "tuple[Readings, ...]"  # a source of a node each
     nodes: tuple[str, ...]
     problems: tuple[str, ...]  # torn tails, lines that are no records, parts of documents of a wrong type
     seal: SealState
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """Every record but samples, read again: a file's kinds one after the other."""
+        return (*(record for table in self.tables for record in table.records), *self.others)
 
     @property
     def samples(self) -> Iterator[Sample]:
@@ -65,32 +72,47 @@ def load(run: Path, seal: SealState | None = None) -> Loaded:
     """Read a run directory; ``seal`` where it was verified already. Lines that are no records become
     problems, never an exception.
     """
+    from soakproof.run.columnar import Read, read_columns  # numpy, which writing a run can do without
+
     document, odd = shaped_run(read_run(run))
     raw, odd_raw = shaped_raw(_json(run / RAW)) if is_own(run / RAW) else (None, ())
     seal = seal or verify(run)
-    records: list[Record] = []
-    readings: list[Readings] = []
+    folders = nodes(run)
+    names = sorted(set(FILES.values()))
+    paths = [node / name for node in folders for name in names if is_own(node / name)]
+    files: list[Read] = []
+    with _uncollected():
+        for path in paths:
+            files.append(read_columns(path, sum(file.lines for file in files)))
     problems = [*odd, *odd_raw]
-    for node in nodes(run):
-        for name in sorted(set(FILES.values())):
-            if is_own(node / name):
-                with _uncollected():
-                    read, samples, wrong = _read(node / name)
-                records += read
-                readings += samples
-                problems += (f"{node.relative_to(run)}/{name}: {problem}" for problem in wrong)
+    for node in folders:
+        for file in files:
+            if file.path.parent == node:
+                problems += (f"{file.path.relative_to(run)}: {problem}" for problem in file.problems())
         problems += (f"{node.relative_to(run)}/{name}: no file of evidence" for name in _foreign(node, seal))
-    return Loaded(
+    loaded = Loaded(
         run,
         run.name,
         document,
         raw,
-        tuple(records),
-        tuple(readings),
+        tuple(record for file in files for record in file.others),
+        tuple(table for file in files for table in file.tables),
+        tuple(part for file in files for part in file.readings),
         tuple(n.name for n in nodes(run)),
         tuple(problems),
         seal,
     )
+    refuse_changed(loaded)
+    _give_back()
+    return loaded
+
+
+def refuse_changed(loaded: Loaded) -> None:
+    """Raises SoakproofError where a file is not the one whose seal was verified: what was read of it may be
+    something else.
+    """
+    if changed := loaded.seal.changed:
+        raise SoakproofError(f"{changed} was changed while it was read: nothing can be said of this run")
 
 
 @contextlib.contextmanager
@@ -108,37 +130,11 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read(path: Path) -> "tuple[list[Record], tuple[Readings, ...], list[str]]":
-    """A file's records, its samples as columns, and what is wrong with its lines. Records of another place
-    are kept, and told.
-    """
-    from soakproof.samples import Gathering  # numpy, which a process that writes a run can do without
-
-    records: list[Record] = []
-    problems: list[str] = []
-    gathered = Gathering()
-    for first, lines in _lines(path):
-        if path.name == FILES[Sample] and _are_whole(lines) and gathered.add_lines(lines, first):
-            continue
-        items = list(_decoded(lines, first))
-        gathered.add((n, item) for n, item in enumerate(items, first) if isinstance(item, Sample))
-        records += [item for item in items if not isinstance(item, (str, Sample))]
-        problems += [item for item in items if isinstance(item, str)]
-    readings = gathered.readings()
-    problems += _misplaced(path, records, readings)
-    return records, readings, problems
-
-
-def _misplaced(path: Path, records: Sequence[Record], readings: "Sequence[Readings]") -> Iterator[str]:
-    total = len(records) + sum(map(len, readings))
-    elsewhere = sum(r.node != path.parent.name for r in records)
-    elsewhere += sum(len(r) for r in readings if r.node[0] != path.parent.name)
-    if elsewhere:
-        yield f"{elsewhere} of {total} records are of another node"
-    misplaced = sum(FILES[type(r)] != path.name for r in records)
-    misplaced += sum(map(len, readings)) if path.name != FILES[Sample] else 0
-    if misplaced:
-        yield f"{misplaced} of {total} records belong into another file"
+def _give_back() -> None:
+    """Hand memory that reading has freed back to the system, as far as its allocator can be told to."""
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # of a C library other than glibc
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _foreign(node: Path, seal: SealState) -> list[str]:
@@ -225,40 +221,6 @@ def of_newer(run: Path) -> list[str]:
 def is_run(folder: Path) -> bool:
     """Whether a run was written here: it has a run.json, or anything else that only a run has."""
     return is_own(folder / RUN) or any(os.path.lexists(folder / name) for name in (RUN, RAW, SEAL, EVIDENCE))
-
-
-def read_records(path: Path) -> Iterator[Record | str]:
-    """Each line's record, or, for a line that is none, what is wrong with it. Lines end at LF only."""
-    for first, lines in _lines(path):
-        yield from _decoded(lines, first)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """Some MiB of a file's lines at a time, with the number of the first of them; files begin with line 1."""
-    first = 1
-    with path.open("rb") as file:
-        while lines := file.readlines(_AT_ONCE):
-            yield first, lines
-            first += len(lines)
-
-
-def _decoded(lines: Sequence[bytes], first: int) -> Iterable[Record | str]:
-    records = decode_lines(lines) if _are_whole(lines) else None
-    return records if records is not None else map(_record, lines, count(first))
-
-
-def _are_whole(lines: Sequence[bytes]) -> bool:
-    """Whether the last has its end; those before it have."""
-    return lines[-1].endswith(b"\n")
-
-
-def _record(line: bytes, number: int) -> Record | str:
-    if not line.endswith(b"\n"):
-        return f"line {number} is torn ({len(line)} bytes without an end)"
-    try:
-        return decode(line)
-    except ValueError as error:
-        return f"line {number} is not a record: {str(error)[:200]}"
 
 
 def how_to_make_one(here: Path, runs: Path) -> str:

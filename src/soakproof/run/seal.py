@@ -6,8 +6,8 @@ from anybody: whatever its paths say, only plain files inside the run are read.
 
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from soakproof.formats import FORMAT, NewerError, newer_than
@@ -44,6 +44,9 @@ def seal_run(run: Path, *, note: str = "") -> None:
     seal_folder(run, names, note=note)
 
 
+Stamp = tuple[int, ...]  # by which a file is known to be the same; empty where there is none
+
+
 @dataclass(frozen=True, slots=True)
 class SealState:
     """What verifying found: nothing in ``problems`` means that the run is as it was sealed."""
@@ -55,6 +58,12 @@ class SealState:
     problems: tuple[str, ...]
     host_lost: bool = False  # it was recovered after the host had been restarted
     newer: bool = False  # a seal of it is of a later version, so nothing is proven either way
+    stamps: Mapping[Path, Stamp] = field(default_factory=dict, compare=False)  # of what was verified
+
+    @property
+    def changed(self) -> str:
+        """The first file that is not the one that was verified, by inodes and times; "" where all are."""
+        return next((str(path) for path, stamp in self.stamps.items() if _stamp(path) != stamp), "")
 
 
 def seal_digest(run: Path) -> str | None:
@@ -77,6 +86,7 @@ def verify(run: Path) -> SealState:
     problems: list[str] = []
     files = size = 0
     recovered, host_lost, sealed, newer = False, False, True, False
+    stamps: dict[Path, Stamp] = {}
     for folder in [run, *nodes(run)]:
         where = "" if folder == run else f"{folder.relative_to(run)}/"
         try:
@@ -92,12 +102,21 @@ def verify(run: Path) -> SealState:
         recovered |= "recovered" in note
         host_lost |= note == HOST_LOST
         for summed, length, name in entries:
+            stamps[folder / name] = _stamp(folder / name)  # before it is read
             problem = compare(folder, name, summed, length)
             if problem:
                 problems.append(f"{where}{name}: {problem}")
             files, size = files + 1, size + length
         problems += [f"{where}{name}: not in the seal" for name in _unknown(run, folder, entries)]
-    return SealState(sealed, recovered, files, size, tuple(problems), host_lost, newer)
+    return SealState(sealed, recovered, files, size, tuple(problems), host_lost, newer, stamps)
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):  # or a name that no file can have
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def nodes(run: Path) -> list[Path]:

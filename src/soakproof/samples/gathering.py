@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import DecodeError, Raw, Struct, defstruct, json
 from msgspec.structs import astuple
 
-from soakproof.nesting import TooDeepError, bounded, may_be_deep
-from soakproof.records import TAGS, Int64, Sample, SourceState
+from soakproof.nesting import TooDeepError, bounded
+from soakproof.records import TAGS, Int64, Sample, SourceState, one_a_line
 from soakproof.samples.column import ABSENT, Column, column, columns
 from soakproof.samples.readings import Readings, of_columns, of_samples, one_after_the_other
 
@@ -41,16 +41,14 @@ class Gathering:
     def __init__(self) -> None:
         self._parts: dict[Key, list[Readings]] = defaultdict(list)
 
-    def add_lines(self, lines: Sequence[bytes], first: int) -> int | None:
+    def add_lines(self, block: bytes, first: int) -> int | None:
         """Whole lines, of which the first has this number; how many there were, or None unless each is a
         sample: then none of them was taken.
         """
         try:
-            read = _LINES.decode_lines(b"".join(lines))
-            if len(read) != len(lines):
+            read = _LINES.decode_lines(block)
+            if not one_a_line(block, len(read)):
                 return None
-            for line in filter(may_be_deep, lines):
-                bounded(_TABLE.decode(line))
             groups = _grouped(read, first)
             made = {key: _part(key[1], *of) for key, of in groups.items()}
         except (DecodeError, RecursionError, TooDeepError):
@@ -82,7 +80,16 @@ def _grouped(read: Sequence[_Line], first: int) -> Mapping[Key, tuple[list[_Line
 
 
 def _part(source: str, lines: list[_Line], places: list[int]) -> Readings:
-    return of_columns(source, lines, np.array(places, np.int64), _columns([line.values for line in lines]))
+    values = _columns([line.values for line in lines])
+    _refuse_deep(values.values())
+    return of_columns(source, lines, np.array(places, np.int64), values)
+
+
+def _refuse_deep(values: Iterable[Column]) -> None:
+    """Raises TooDeepError where a line is nested too deep: a value stands in it on the third level."""
+    for kept in (value.of for value in values if isinstance(value.of, list)):
+        for document in {id(v): v for v in kept if isinstance(v, (dict, list))}.values():
+            bounded([[document]])
 
 
 def _columns(values: Sequence[Raw]) -> dict[str, Column]:

@@ -1,6 +1,6 @@
 """One way in which two books of a run disagree, told with the first place. No I/O."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from soakproof.judge.telling import counted, ids
@@ -21,6 +21,15 @@ def of_exchanges(subject: str, found: Sequence[str], what: str) -> Iterator[Disa
     if found:
         told = f"{counted(len(found), 'request')} {what}, first {plain(found[0], 80)}"
         yield Disagreement(subject, told, ids(found))
+
+
+def in_turn(subject: str, found: Mapping[str, Sequence[tuple[int, str]]]) -> Iterator[Disagreement]:
+    """The same of several things that are wrong, each with (place, id) of its exchanges in their order: the
+    one that comes first is told first.
+    """
+    there = [(what, those) for what, those in found.items() if those]
+    for what, those in sorted(there, key=lambda one: one[1][0][0]):
+        yield from of_exchanges(subject, [id for _, id in those], what)
 
 
 def of_places(

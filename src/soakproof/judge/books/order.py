@@ -1,14 +1,16 @@
 """Times: within the run, forward within a record, and forward from line to line of a file. No I/O."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from operator import attrgetter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soakproof.columns import Array, Table
 from soakproof.judge.books.disagreement import Disagreement, of_places
+from soakproof.judge.books.places import Places, find
 from soakproof.judge.books.spans import limits
 from soakproof.records import TAGS, Check, Event, Exchange, Iteration, KernelEvent, Opened, Record, Sample
 from soakproof.samples import Readings
@@ -26,6 +28,11 @@ _TIMES: Mapping[type, tuple[str, ...]] = {
     Iteration: ("started_ns", "ended_ns"),
     **dict.fromkeys((Check, KernelEvent, Event), ("t_ns",)),
 }
+# What no two records share.
+_IDENTITY: Mapping[type, Callable[[Any], object]] = {
+    KernelEvent: attrgetter("node", "t_ns", "sequence", "message"),
+    Event: attrgetter("node", "t_ns", "what"),
+}
 _EARLY_NS = 50_000_000  # a timer may wake that much before it is due
 
 
@@ -41,43 +48,67 @@ def order(evidence: "Evidence") -> Iterator[Disagreement]:
 
 
 def _of_records(evidence: "Evidence") -> Iterator[tuple[str, list[str]]]:
-    groups: dict[tuple[str, type], list[int]] = defaultdict(list)
-    for place, record in enumerate(evidence.records):
-        groups[record.node, type(record)].append(place)
-    found: dict[str, list[int]] = defaultdict(list)
-    for (node, kind), places in groups.items():
-        if kind is not Sample:
-            for what, those in _of_kind(evidence, node, kind, [evidence.records[n] for n in places]):
-                found[what] += np.array(places)[those].tolist()
-    found["told twice"] += _again(evidence.records)
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for table in _tables(evidence):
+        lines = evidence.line_numbers(table.kind)
+        for what, those in _of_table(evidence, table, lines).items():
+            found[what] += zip(lines[those].tolist(), map(_place, table.where(those).records), strict=True)
+    found["told twice"] += _again(evidence)
     for what, wrong in found.items():
-        yield what, [_place(evidence.records[n]) for n in sorted(wrong)]
+        yield what, [name for _, name in sorted(wrong)]
+
+
+def _tables(evidence: "Evidence") -> tuple[Table[Any], ...]:
+    return (
+        *(evidence.opened_table, evidence.exchange_table, evidence.iteration_table, evidence.check_table),
+        *(Table[Any](KernelEvent, evidence.kernel), Table[Any](Event, evidence.events)),
+    )
+
+
+def _of_table(evidence: "Evidence", table: Table[Any], lines: Places) -> dict[str, NDArray[np.bool_]]:
+    """What is wrong with times of one kind of records, and of which."""
+    found: dict[str, NDArray[np.bool_]] = defaultdict(lambda: np.zeros(len(table), bool))
+    for node, written in _by_node(table["node"], lines).items():
+        for what, those in _of_kind(evidence, node, table, written):
+            found[what][written[those]] = True
+    return found
+
+
+def _by_node(nodes: Array, lines: Places) -> dict[str, Places]:
+    """The places of each node's records, in the order in which they were written."""
+    numbers = {node: number for number, node in enumerate(dict.fromkeys(nodes.tolist()))}
+    of = find(nodes.tolist(), numbers)
+    written = np.lexsort((lines, of))
+    return dict(zip(numbers, np.split(written, np.flatnonzero(np.diff(of[written])) + 1), strict=False))
 
 
 def _of_kind(
-    evidence: "Evidence", node: str, kind: type, records: list[Record]
+    evidence: "Evidence", node: str, table: Table[Any], written: Places
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """What is wrong with times of one kind of one node's records, and of which; all of them at once."""
+    """The same of one node's, all of them at once."""
     first, until = limits(evidence, node)
-    times = np.array(list(map(attrgetter(*_TIMES[kind]), records)), np.float64).reshape(len(records), -1)
-    outside = np.asarray(times[:, 0] < (0 if kind is Event else first))
+    times = np.column_stack([table[name][written].astype(np.float64) for name in _TIMES[table.kind]])
+    outside = np.asarray(times[:, 0] < (0 if table.kind is Event else first))
     if until is not None:
         outside |= times[:, -1] > until
     yield "outside of the run", outside
     latest = np.fmax.accumulate(times, axis=1)  # passes over what is not known
     yield "with times that run backward", np.any(times[:, 1:] < latest[:, :-1], axis=1)
-    if kind is not Exchange:  # which of those ends first is a matter of the server
+    if table.kind is not Exchange:  # which of those ends first is a matter of the server
         yield "behind a later one", np.diff(times[:, -1], prepend=times[0, -1]) < 0
 
 
-def _again(records: Sequence[Record]) -> Iterator[int]:
-    """Places of records that had been told before."""
+def _again(evidence: "Evidence") -> Iterator[tuple[int, str]]:
+    """Records that had been told before. Requests have rules of their own, and so have checks."""
     seen: set[object] = set()
-    for place, record in enumerate(records):
-        if (identity := _identity(record)) is not None:
-            if identity in seen:
-                yield place
-            seen.add(identity)
+    told: list[tuple[int, KernelEvent | Event]] = []
+    told += zip(evidence.line_numbers(KernelEvent).tolist(), evidence.kernel, strict=True)
+    told += zip(evidence.line_numbers(Event).tolist(), evidence.events, strict=True)
+    for line, record in sorted(told, key=itemgetter(0)):
+        identity = _IDENTITY[type(record)](record)
+        if identity in seen:
+            yield line, _place(record)
+        seen.add(identity)
 
 
 def _of_readings(evidence: "Evidence") -> Iterator[tuple[str, list[str]]]:
@@ -112,17 +143,6 @@ def _places(part: Readings, those: NDArray[np.bool_]) -> list[str]:
 
 def _called(source: str, node: str) -> str:
     return f"{TAGS[Sample]} {source} of {node}"
-
-
-def _identity(record: Record) -> object | None:
-    """What no two records share; None for requests, which have rules of their own, and for checks."""
-    match record:
-        case KernelEvent():
-            return record.node, record.t_ns, record.sequence, record.message
-        case Event():
-            return record.node, record.t_ns, record.what
-        case _:
-            return None
 
 
 def _place(record: Record) -> str:

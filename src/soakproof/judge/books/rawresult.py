@@ -4,17 +4,19 @@ By the same version of the program the thresholds are judged again and must come
 version, whose rules may differ, only what no rule decides is compared: how many of each there were.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from soakproof.columns import LINE, R, Table
 from soakproof.errors import SoakproofError
 from soakproof.judge.books.disagreement import Disagreement
 from soakproof.judge.books.spans import crashed, is_load, of_this_program, of_this_version
 from soakproof.judge.rawfindings import thresholds
 from soakproof.plain import plain
 from soakproof.plan import Threshold
-from soakproof.raw import EXIT, raw_result
-from soakproof.records import Record
+from soakproof.raw import EXIT, Seen, raw_result_of
 
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
@@ -39,10 +41,23 @@ def raw_result_told(evidence: "Evidence") -> Iterator[Disagreement]:
     yield from (Disagreement("raw result", problem) for problem in problems)
 
 
-def _records(evidence: "Evidence") -> list[Record]:
-    """Those that the run judged itself by: of ``load``, else of all that stand for it."""
+def _seen(evidence: "Evidence") -> Seen:
+    """What the run judged itself by: of ``load``, else of all that stand for it."""
     nodes = {"load"} if "load" in evidence.nodes else {n for n in evidence.nodes if is_load(n)}
-    return [r for r in evidence.records if r.node in nodes]
+    exchanges, opened = _of(evidence.exchange_table, nodes), _of(evidence.opened_table, nodes)
+    closed = set(exchanges["id"].tolist())
+    last = {id: place for place, id in enumerate(opened["id"].tolist()) if id not in closed}
+    return Seen(
+        exchanges,
+        opened.take(np.array(list(last.values()), np.int64)),
+        _of(evidence.check_table, nodes),
+        _of(evidence.iteration_table, nodes),
+    )
+
+
+def _of(table: Table[R], nodes: Collection[str]) -> Table[R]:
+    """Those of some nodes, in the order in which they were written."""
+    return table.of([node in nodes for node in table["node"].tolist()]).in_order(LINE)
 
 
 def _made(evidence: "Evidence", ended: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
@@ -53,12 +68,12 @@ def _made(evidence: "Evidence", ended: Mapping[str, Any]) -> tuple[Mapping[str, 
         Threshold(name=str(t.get("name")), that=str(t.get("that")), why="")
         for t in evidence.plan.get("thresholds") or ()
     ]
-    records = _records(evidence)
+    seen = _seen(evidence)
     try:
-        return raw_result(planned if of_this_version(evidence) else (), records, ended=ended), ""
+        return raw_result_of(planned if of_this_version(evidence) else (), seen, ended=ended), ""
     except SoakproofError as error:
         told = f"the plan has a threshold that cannot be read: {plain(error, 200)}"
-        return raw_result((), records, ended=ended), told
+        return raw_result_of((), seen, ended=ended), told
 
 
 def _counts(raw: Mapping[str, Any], evidence: "Evidence", made: Mapping[str, Any]) -> Iterator[str]:

@@ -1,14 +1,17 @@
 """Requests as they were opened against the same as they were closed: ids, seeds, what was asked. No I/O."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from operator import attrgetter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from soakproof.judge.books.disagreement import Disagreement, of_exchanges
+import numpy as np
+
+from soakproof.columns import Array, Table
+from soakproof.judge.books.disagreement import Disagreement, in_turn, of_exchanges
+from soakproof.judge.books.places import Places, again, find, firsts
 from soakproof.judge.books.spans import crashed
-from soakproof.records import Exchange, Opened
+from soakproof.records import Opened
 
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
@@ -16,50 +19,82 @@ if TYPE_CHECKING:
 _SHARED = tuple(
     name for name in Opened.__struct_fields__ if name != "sent_ns"
 )  # which the exchange has of its own
-_asked = attrgetter(*_SHARED)
+_MOST_DIGITS = 15  # of a number of an id
+_Found = dict[str, list[tuple[int, str]]]  # what is wrong, with (line, id) of each
 
 
 def requests(evidence: "Evidence") -> Iterator[Disagreement]:
     """Each is opened once, then closed once as what it was opened as; ids have no gap, seeds no double."""
-    opened: dict[str, Opened] = {}
-    closed: set[str] = set()
-    found: dict[str, list[str]] = defaultdict(list)
-    seeds: set[tuple[str, int]] = set()
-    for record in evidence.records:
-        if type(record) is Opened:
-            if record.id in opened:
-                found["opened twice"].append(record.id)
-            elif (record.node, record.seed) in seeds:
-                found["with the seed of another"].append(record.id)
-            opened.setdefault(record.id, record)
-            seeds.add((record.node, record.seed))
-        elif type(record) is Exchange:
-            _close(record, opened.get(record.id), closed, found)
+    opened, closed = _book(evidence, evidence.opened_table), _book(evidence, evidence.exchange_table)
+    first = firsts(opened.ids, opened.lines)
+    is_first = ~again(opened.ids, opened.lines)
+    yield from in_turn("requests", _opened(opened, is_first) | _closed(opened, closed, first))
     if not crashed(evidence):
-        found["never closed"] += [id for id in opened if id not in closed]
-    found["missing between others by number"] += _missing(opened.values())
-    for what, those in found.items():
-        yield from of_exchanges("requests", those, what)
+        ended = set(closed.ids)
+        is_open = np.array([id not in ended for id in opened.ids], bool)
+        never = [id for _, id in opened.told(is_open & is_first)]
+        yield from of_exchanges("requests", never, "never closed")
+    yield from of_exchanges("requests", _missing(opened, is_first), "missing between others by number")
 
 
-def _close(record: Exchange, opened: Opened | None, closed: set[str], found: dict[str, list[str]]) -> None:
-    if record.id in closed:
-        found["closed twice"].append(record.id)
-    closed.add(record.id)
-    if opened is None:
-        found["closed before opened, or never opened"].append(record.id)
-    elif _asked(opened) != _asked(record):
-        other = next(n for n in _SHARED if getattr(opened, n) != getattr(record, n))
-        found[f"closed with another {other} than opened"].append(record.id)
+@dataclass(frozen=True, eq=False)
+class _Book:
+    """Requests as they were opened, or as they were closed."""
+
+    table: Table[Any]
+    ids: list[str]
+    lines: Places  # of each, which it was of all
+
+    def told(self, those: Array) -> list[tuple[int, str]]:
+        """Line and id of those of a mask, in the order of the lines."""
+        return sorted(zip(self.lines[those].tolist(), self.table["id"][those].tolist(), strict=True))
 
 
-def _missing(opened: Iterable[Opened]) -> list[str]:
+def _book(evidence: "Evidence", table: Table[Any]) -> _Book:
+    return _Book(table, table["id"].tolist(), evidence.line_numbers(table.kind))
+
+
+def _opened(opened: _Book, is_first: Array) -> _Found:
+    seeds = list(zip(opened.table["node"].tolist(), opened.table["seed"].tolist(), strict=True))
+    return {
+        "opened twice": opened.told(~is_first),
+        "with the seed of another": opened.told(again(seeds, opened.lines) & is_first),
+    }
+
+
+def _closed(opened: _Book, closed: _Book, first: Mapping[str, int]) -> _Found:
+    """What is wrong with the ends of requests; what they ask is set against how each was first opened."""
+    at = find(closed.ids, first)
+    known = at >= 0
+    known[known] = opened.lines[at[known]] < closed.lines[known]
+    found = {
+        "closed twice": closed.told(again(closed.ids, closed.lines)),
+        "closed before opened, or never opened": closed.told(~known),
+    }
+    agrees = known
+    for name in _SHARED:
+        differs = np.zeros(len(agrees), bool)
+        differs[agrees] = ~_are_same(closed.table[name][agrees], opened.table[name][at[agrees]])
+        found[f"closed with another {name} than opened"] = closed.told(differs)
+        agrees = agrees & ~differs
+    return found
+
+
+def _are_same(one: Array, other: Array) -> Array:
+    """Of a column of two tables; NaN is what neither of them has."""
+    same = np.asarray(one == other)
+    return same | (np.isnan(one) & np.isnan(other)) if one.dtype == np.float64 else same
+
+
+def _missing(opened: _Book, those: Array) -> list[str]:
     """Ids that must have been given, because a node counts its requests and a later one is there."""
+    written = np.argsort(opened.lines)
+    written = written[those[written]]
     numbers: dict[str, set[int]] = defaultdict(set)
-    for record in opened:
-        match = re.fullmatch(re.escape(record.node) + r"-(\d{1,15})", record.id)
-        if match:
-            numbers[record.node].add(int(match[1]))
+    for node, id in zip(*(opened.table[name][written].tolist() for name in ("node", "id")), strict=True):
+        of, _, number = id.rpartition("-")
+        if of == node and number.isdecimal() and len(number) <= _MOST_DIGITS:
+            numbers[node].add(int(number))
     return [f"{node}-{n}" for node, there in numbers.items() for n in _gaps(there)]
 
 

@@ -1,19 +1,22 @@
 """Exchanges against themselves: an outcome, and the status, ending and text that it must rest on. No I/O."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterator
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from soakproof.judge.books.disagreement import Disagreement, of_exchanges
+import numpy as np
+from numpy.typing import NDArray
+
+from soakproof.columns import Table
+from soakproof.judge.books.disagreement import Disagreement, in_turn
 from soakproof.records import REFUSALS, Exchange
 
 if TYPE_CHECKING:
     from soakproof.judge.evidence import Evidence
 
 _MOST = 2**40  # tokens, pieces and bytes of one answer
-_counts = attrgetter(
+_EXACT = 2.0**53  # up to which a float tells every whole number apart
+_COUNTS = (
     *("max_tokens", "prompt_chars", "token_events", "pings", "empty_events", "parse_errors"),
     *("leftover_bytes", "prompt_tokens", "completion_tokens", "cached_tokens", "widest_gap_at"),
 )
@@ -21,23 +24,52 @@ _counts = attrgetter(
 
 def success(evidence: "Evidence") -> Iterator[Disagreement]:
     """What is called ok has what makes it so, and each text is the one whose digest was kept."""
-    found: dict[str, list[str]] = defaultdict(list)
-    for exchange in evidence.exchanges:
-        if exchange.outcome == "ok" and (why := _not_ok(exchange)):
-            found[f"called ok {why}"].append(exchange.id)
-        if exchange.text_digest != _digest(exchange.text):
-            found["with another text than the digest is of"].append(exchange.id)
-        if not all(0 <= (n or 0) <= _MOST for n in _counts(exchange)):
-            found["with a count that cannot be"].append(exchange.id)
-        if not exchange.sent_ns <= _ended_ns(exchange) <= exchange.done_ns:
-            found["cancelled when not under way"].append(exchange.id)
-    for what, those in found.items():
-        yield from of_exchanges("answers", those, what)
+    table = evidence.exchange_table
+    found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for place, exchange in _those(table, _may_be_not_ok(table)):
+        if why := _not_ok(exchange):
+            found[f"called ok {why}"].append((place, exchange.id))
+    for what, wrong in (
+        ("with another text than the digest is of", table.fact("digest") != table["text_digest"]),
+        ("with a count that cannot be", _miscounted(table)),
+        ("cancelled when not under way", _cancelled_elsewhen(table)),
+    ):
+        places = np.flatnonzero(wrong)
+        found[what] += zip(places.tolist(), table["id"][places].tolist(), strict=True)
+    yield from in_turn("answers", found)
 
 
-def _ended_ns(exchange: Exchange) -> int:
-    """When the tester cancelled it, else its end."""
-    return exchange.done_ns if exchange.cancelled_ns is None else exchange.cancelled_ns
+def _those(table: Table[Exchange], mask: NDArray[np.bool_]) -> Iterator[tuple[int, Exchange]]:
+    """The exchanges of a mask, each with its place."""
+    return zip(np.flatnonzero(mask).tolist(), table.where(mask).records, strict=True)
+
+
+def _miscounted(table: Table[Exchange]) -> NDArray[np.bool_]:
+    wrong = np.zeros(len(table), bool)
+    for name in _COUNTS:
+        wrong |= (table[name] < 0) | (table[name] > _MOST)
+    return wrong
+
+
+def _cancelled_elsewhen(table: Table[Exchange]) -> NDArray[np.bool_]:
+    """Which were cancelled by the tester before they were sent or after their end, or ended before they were
+    sent.
+    """
+    sent, done, cancelled = table["sent_ns"], table["done_ns"], table["cancelled_ns"]
+    wrong = np.where(np.isnan(cancelled), sent > done, (cancelled < sent) | (cancelled > done))
+    for place, exchange in _those(table, np.abs(cancelled) >= _EXACT):
+        wrong[place] = not exchange.sent_ns <= (exchange.cancelled_ns or 0) <= exchange.done_ns
+    return np.asarray(wrong, bool)
+
+
+def _may_be_not_ok(table: Table[Exchange]) -> NDArray[np.bool_]:
+    """Which are called ok and have not all that most answers have: `_not_ok` says of each."""
+    status, is_cancelled = table["status"], ~np.isnan(table["cancelled_ns"])
+    failed = np.array([failure is not None for failure in table["failure"].tolist()], bool)
+    is_finished = np.array([reason is not None for reason in table["finish_reason"].tolist()], bool)
+    answered = (status >= 200) & (status < 300) & (is_finished | is_cancelled)
+    never_began = is_cancelled & np.isnan(status)
+    return np.asarray((table["outcome"] == "ok") & (failed | ~(answered | never_began)), bool)
 
 
 def _not_ok(exchange: Exchange) -> str:
@@ -50,7 +82,3 @@ def _not_ok(exchange: Exchange) -> str:
     if exchange.cancelled_ns is None and (exchange.status is None or exchange.finish_reason is None):
         return "without a status" if exchange.status is None else "without a finish reason"
     return ""
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if text else ""

@@ -1,14 +1,13 @@
 """An arm out of the evidence of its runs. No I/O."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from soakproof.clock import NS
-from soakproof.judge.claims import timing, whole
+from soakproof.judge.claims import timing
 from soakproof.judge.comparing.arms import LEAST, MOST, Arm, Measurement, Period
 from soakproof.judge.contention import pressure
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import METRICS
 from soakproof.plain import plain
 from soakproof.records import Exchange
 
@@ -20,7 +19,12 @@ def arm_of_runs(name: str, runs: Iterable[Evidence], metrics: Iterable[str]) -> 
     ids, documents, periods, pressures, doubts = [], [], [], [], []
     asked = failed = unknown = 0
     for place, run in enumerate(runs):
-        measurements += (_measured(e, place, wanted) for e in run.exchanges if whole(e))
+        answers = run.exchange_table.where(run.exchange_table.whole)
+        found = {name: answers.metric(name).tolist() for name in wanted}
+        measurements += (
+            _measured(answer, place, {name: of[n] for name, of in found.items()})
+            for n, answer in enumerate(answers.records)
+        )
         ids.append(run.id)
         documents.append(run.run)
         periods.append(_period(run))
@@ -54,13 +58,12 @@ def _doubts(run: Evidence) -> Iterator[str]:
         yield "was sealed after a crash"
 
 
-def _measured(exchange: Exchange, run: int, metrics: Sequence[str]) -> Measurement:
-    values = {name: METRICS[name].of(exchange) for name in metrics}
+def _measured(exchange: Exchange, run: int, values: Mapping[str, float]) -> Measurement:
     return Measurement(
         name=exchange.id,
         workload=exchange.scenario,
         role=exchange.role,
-        values={name: value for name, value in values.items() if value and LEAST <= value <= MOST},
+        values={name: value for name, value in values.items() if LEAST <= value <= MOST},
         prompt_tokens=exchange.prompt_tokens,
         completion_tokens=exchange.completion_tokens,
         cached_tokens=exchange.cached_tokens,

@@ -22,7 +22,7 @@ def median_of(metric: str, evidence: Evidence | None, kind: str) -> float | None
 
 def nothing(name: str, title: str, metric: str, evidence: Evidence) -> Drawing:
     """The figure of a metric that no answer has."""
-    closed = len(evidence.exchanges)
+    closed = len(evidence.exchange_table)
     why = f"none of {closed:,} answers could be measured" if closed else "no request was answered"
     caption = f"Not measured: {why}; left out are {METRICS[metric].leaves_out}."
     return undrawn(name, title, why, caption)

@@ -73,6 +73,6 @@ def _when(mark: Mark) -> str:
 
 def run_end(evidence: Evidence) -> float:
     """Seconds of the run's last record."""
-    ends = [e.done_ns for e in evidence.exchanges] + [s[-1].due_ns for s in evidence.samples.values()]
-    ends += [i.ended_ns for i in evidence.iterations] + [evidence.run.get("load_ended_ns") or 0]
-    return max(ends) / NS
+    ends = [*evidence.exchange_table["done_ns"].tolist(), *evidence.iteration_table["ended_ns"].tolist()]
+    ends += [s[-1].due_ns for s in evidence.samples.values()] + [evidence.run.get("load_ended_ns") or 0]
+    return float(max(ends) / NS)

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import METRICS
 from soakproof.report.figures import style
 from soakproof.report.figures.bands import draw_bands
 from soakproof.report.figures.bykind import MOST_KINDS, MOST_POINTS, median_of, nothing, sentence
@@ -57,10 +55,11 @@ def _rate(name: str, title: str, metric: str, evidence: Evidence, baseline: Evid
 
 
 def _rates(metric: str, evidence: Evidence, kind: str) -> Series:
-    of = METRICS[metric].of
-    return series(
-        (e.done_ns / NS, v) for e in evidence.exchanges if e.scenario == kind and (v := of(e)) is not None
-    )
+    answers = evidence.exchange_table.where(evidence.exchange_table["scenario"] == kind)
+    values = answers.metric(metric)
+    known = ~np.isnan(values)
+    times = answers.seconds("done_ns")[known]
+    return series(zip(times.tolist(), values[known].tolist(), strict=True))
 
 
 def _draw(ax: "Axes", kind: str, line: Series, baseline: float | None) -> None:

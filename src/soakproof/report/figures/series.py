@@ -113,17 +113,12 @@ def window_medians(line: Series, windows: int, least: int = 3) -> Series:
     return Series((edges[:-1] + edges[1:]) / 2, np.array(medians))
 
 
-def in_flight(spans: Iterable[tuple[float, float]]) -> Series:
-    """How many of the (from, to) spans hold at each instant, as steps."""
-    moves = sorted(_moves(spans))
-    times = np.array([t for t, _ in moves], dtype=float)
-    return Series(times, np.cumsum([step for _, step in moves]).astype(float))
-
-
-def _moves(spans: Iterable[tuple[float, float]]) -> list[tuple[float, int]]:
-    """+1 at each start and -1 at each end; ends first where they fall together."""
-    listed = list(spans)
-    return [(start, 1) for start, _ in listed] + [(end, -1) for _, end in listed]
+def in_flight(began: Floats, ended: Floats) -> Series:
+    """How many requests were under way at each instant, as steps; ends first where they fall together."""
+    times = np.concatenate([began, ended])
+    steps = np.repeat([1.0, -1.0], [len(began), len(ended)])
+    order = np.lexsort((steps, times))
+    return Series(times[order], np.cumsum(steps[order]))
 
 
 def merged(spans: Iterable[tuple[float, float]], nearer: float) -> list[tuple[float, float]]:

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from soakproof.amounts import number
 from soakproof.clock import NS
 from soakproof.judge.evidence import Evidence
@@ -10,7 +12,15 @@ from soakproof.report.figures import style
 from soakproof.report.figures.bands import draw_bands
 from soakproof.report.figures.drawn import drawn, undrawn
 from soakproof.report.figures.marks import Mark, marks, run_end, told
-from soakproof.report.figures.series import Series, in_flight, merged, missing_spans, of_samples, thinned
+from soakproof.report.figures.series import (
+    Floats,
+    Series,
+    in_flight,
+    merged,
+    missing_spans,
+    of_samples,
+    thinned,
+)
 from soakproof.report.page import Drawing
 from soakproof.report.traffic import kinds
 from soakproof.report.visible import line
@@ -26,12 +36,13 @@ _NEAR = 1 / 1500  # of the run: nearer bands touch each other on any screen
 def activity(evidence: Evidence) -> Drawing:
     """Busy slots and requests in flight above, bands of iterations below, marks across both."""
     end = run_end(evidence)
-    requests = in_flight(_spans(evidence, end))
+    requests = in_flight(*_from_to(evidence, end))
     if not requests:
         return undrawn(NAME, TITLE, "no request was sent")
     busy = of_samples(evidence.source("slots"), reading("busy"))
     happened = marks(evidence)
-    lanes = [k for k in kinds(evidence) if any(i.scenario == k for i in evidence.iterations)]
+    iterated = set(evidence.iteration_table["scenario"].tolist())
+    lanes = [kind for kind in kinds(evidence) if kind in iterated]
     caption = _caption(evidence, busy, happened, lanes)
     with style.theme():
         made, axes = style.figure([1.5, 0.35 + 0.26 * max(len(lanes[:_MOST_KINDS]), 1)])
@@ -42,9 +53,11 @@ def activity(evidence: Evidence) -> Drawing:
         return drawn(made, NAME, TITLE, caption)
 
 
-def _spans(evidence: Evidence, end: float) -> list[tuple[float, float]]:
-    closed = [(e.sent_ns / NS, e.done_ns / NS) for e in evidence.exchanges]
-    return closed + [(o.sent_ns / NS, end) for o in evidence.unclosed]
+def _from_to(evidence: Evidence, end: float) -> tuple[Floats, Floats]:
+    """When each request was sent, and when it ended."""
+    closed, unclosed = evidence.exchange_table, [o.sent_ns / NS for o in evidence.unclosed]
+    began = np.append(closed.seconds("sent_ns"), unclosed)
+    return began, np.append(closed.seconds("done_ns"), np.full(len(unclosed), end))
 
 
 def _draw_counts(ax: "Axes", requests: Series, busy: Series, evidence: Evidence) -> None:
@@ -69,9 +82,11 @@ def _draw_counts(ax: "Axes", requests: Series, busy: Series, evidence: Evidence)
 
 def _draw_lanes(ax: "Axes", evidence: Evidence, lanes: list[str], end: float) -> None:
     for row, kind in enumerate(lanes):
-        mine = [i for i in evidence.iterations if i.scenario == kind]
+        mine = evidence.iteration_table.where(evidence.iteration_table["scenario"] == kind)
         for ended, colour in ((True, style.THIRD), (False, style.LIMIT)):
-            spans = [(i.started_ns / NS, i.ended_ns / NS) for i in mine if (i.end == "completed") is ended]
+            of_end = mine.where((mine["end"] == "completed") == ended)
+            from_to = (of_end.seconds(name).tolist() for name in ("started_ns", "ended_ns"))
+            spans = zip(*from_to, strict=True)
             bands = [(a, max(b - a, end * _NEAR)) for a, b in merged(spans, end * _NEAR)]
             height = (row - 0.3, 0.6) if ended else (row - 0.42, 0.84)  # told by height too, not colour alone
             ax.broken_barh(bands, height, color=colour, alpha=0.75, linewidth=0)

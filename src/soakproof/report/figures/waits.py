@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from soakproof.columns.measured import of_kind
 from soakproof.judge.evidence import Evidence
-from soakproof.metrics import values
 from soakproof.report.figures import style
 from soakproof.report.figures.bykind import MOST_KINDS, MOST_POINTS, median_of, nothing, sentence
 from soakproof.report.figures.drawn import drawn
@@ -25,10 +25,7 @@ NAME, TITLE = "first-token", "Time to first token"
 
 def first_token(evidence: Evidence, baseline: Evidence | None) -> Drawing:
     """A row a kind on a logarithmic axis: each answer, the median, and the baseline's median."""
-    found = [
-        (k, values("first_token_time", (e for e in evidence.exchanges if e.scenario == k)))
-        for k in kinds(evidence)
-    ]
+    found = [(k, of_kind("first_token_time", evidence.exchange_table, k)) for k in kinds(evidence)]
     shown = [(kind, times) for kind, times in found if times][:MOST_KINDS]
     if not shown:
         return nothing(NAME, TITLE, "first_token_time", evidence)
