@@ -7,7 +7,6 @@ them. Requests for another model than the run's are judged by the checks of whoe
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -49,13 +48,13 @@ class Routing(Adjudicator):
         is_ours = [asked in (None, model) for model in table["model_asked"].tolist()]
         ours = table.where(np.array(is_ours, bool) & ~table["refusal_planned"])
         yield self._models(evidence, ours)
-        yield from self._routes(evidence, ours.where(_is_ended(ours)))
+        yield from self._routes(evidence, ours.where(ours.is_told("finish_reason")))
 
     def _models(self, evidence: Evidence, ours: Table[Exchange]) -> Finding:
         target = evidence.target
         is_named = ours["model_answered"].astype(bool)
         named = int(is_named.sum())
-        bare = ours["id"][~is_named & _is_ended(ours)].tolist() if named else []
+        bare = ours["id"][~is_named & ours.is_told("finish_reason")].tolist() if named else []
         known = known_names(target) | {form for name in self.names for form in forms(name)}
         by_name = Counter(filter(None, ours["model_answered"].tolist()))
         strange = {name for name in by_name if not forms(name) & known}
@@ -154,10 +153,6 @@ class Routing(Adjudicator):
             return False
         recipe = evidence.target.get("asked_recipe")
         return str(recipe).startswith(ROUTER) if recipe else None
-
-
-def _is_ended(table: Table[Exchange]) -> "np.ndarray[Any, np.dtype[np.bool_]]":
-    return np.array([reason is not None for reason in table["finish_reason"].tolist()], bool)
 
 
 def _differing(routed: Table[Exchange], *alike: str) -> list[str]:

@@ -63,7 +63,7 @@ def test_facts_are_columns_too_and_of_a_part_those_of_the_whole() -> None:
     assert table.fact("has_text").tolist() == [False, True, True]
     part = table.where(table.fact("has_text"))
     assert part.fact("text_chars").tolist() == [3, 6]
-    assert part.record(1).id == "x2"
+    assert part.records[1].id == "x2"
     assert evidence().exchange_table.fact("has_text").dtype == bool
 
 

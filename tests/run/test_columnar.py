@@ -76,6 +76,16 @@ def test_records_are_read_again_in_any_order(tmp_path: Path) -> None:
         rows[6]
 
 
+@pytest.mark.parametrize("end", [b" \n", b"\r\n", b"\t\n"])
+def test_white_space_at_the_end_of_a_line_is_read_again_as_it_was_read(tmp_path: Path, end: bytes) -> None:
+    made = [exchange(f"load-{n}", at=float(n)) for n in range(3)]
+    run = judgeable(tmp_path, made)
+    file = run / "evidence/load/exchanges.jsonl"
+    file.write_bytes(file.read_bytes().replace(b"\n", end))
+    (table,) = (t for t in load(run).tables if t.kind is Exchange)
+    assert list(table.records) == made
+
+
 @pytest.mark.parametrize("change", ["other lines", "gone"])
 def test_a_file_that_is_changed_while_it_is_judged_is_told(tmp_path: Path, change: str) -> None:
     run = load(judgeable(tmp_path, exchange("load-0"), exchange("load-1", at=1.0)))

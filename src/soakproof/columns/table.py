@@ -65,9 +65,17 @@ class Table(Generic[R]):
         if name not in self.kind.__struct_fields__ and name != LINE:
             hint = did_you_mean(name, self.kind.__struct_fields__)
             raise KeyError(f"{self.kind.__name__} has no field {name!r}: {hint}`reference.md` has them all")
-        if name not in self._columns:
-            self._columns[name] = self._column(name)
-        return self._columns[name]
+        return self._once(name, lambda whole: whole[name], lambda: self._column(name))
+
+    def _once(self, key: str, of: "Callable[[Table[R]], Array]", made: Callable[[], Array]) -> Array:
+        """A column that is made once: of the table that this is a part of, where it is one."""
+        if key not in self._columns:
+            if self.part_of is not None:
+                whole, places = self.part_of
+                self._columns[key] = np.asarray(of(whole)[places])
+            else:
+                self._columns[key] = made()
+        return self._columns[key]
 
     def seconds(self, name: str) -> Floats:
         """A time in seconds of the run; NaN where it is not known."""
@@ -82,20 +90,20 @@ class Table(Generic[R]):
             raise ValueError(
                 f"no metric of {self.kind.__name__}s is called {name!r}; there are: {', '.join(METRICS)}"
             )
-        key = f"metric.{name}"
-        if key not in self._columns and self.part_of is not None:
-            whole, mask = self.part_of
-            self._columns[key] = whole.metric(name)[mask]
-        elif key not in self._columns:
-            exchanges: Table[Exchange] = self  # type: ignore[assignment]
-            self._columns[key] = measured(name, exchanges)
-        return self._columns[key]
+        exchanges: Table[Exchange] = self  # type: ignore[assignment]
+        return self._once(
+            f"metric.{name}", lambda whole: whole.metric(name), lambda: measured(name, exchanges)
+        )
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
         """Which exchanges are answers, to their own end: neither cancelled nor refused as planned."""
-        failed = np.array([failure is not None for failure in self["failure"].tolist()], bool)
-        return np.asarray((self["outcome"] == "ok") & ~failed & np.isnan(self["cancelled_ns"]), bool)
+        is_plain = ~self.is_told("failure") & np.isnan(self["cancelled_ns"])
+        return np.asarray((self["outcome"] == "ok") & is_plain, bool)
+
+    def is_told(self, name: str) -> NDArray[np.bool_]:
+        """Of which records a field of objects, such as the finish reason, is known."""
+        return np.array([value is not None for value in self[name].tolist()], bool)
 
     @property
     def lines(self) -> Places:
@@ -114,31 +122,21 @@ class Table(Generic[R]):
 
     def fact(self, name: str) -> Array:
         """What `soakproof.columns.facts` says of each exchange: bool or int64 where all are, else objects."""
-        key = f"fact.{name}"
-        if key not in self._columns and self.part_of is not None:
-            whole, places = self.part_of
-            self._columns[key] = whole.fact(name)[places]
-        elif key not in self._columns:
-            if name not in FACTS:
-                raise KeyError(f"no fact {name!r}: {did_you_mean(name, FACTS)}there are: {', '.join(FACTS)}")
-            of: Callable[[Any], Any] = FACTS[name]
-            found = [of(record) for record in self.records]
-            self._columns[key] = _objects(found) if found else np.zeros(0, bool)
-        return self._columns[key]
+        if name not in FACTS:
+            raise KeyError(f"no fact {name!r}: {did_you_mean(name, FACTS)}there are: {', '.join(FACTS)}")
+        return self._once(f"fact.{name}", lambda whole: whole.fact(name), lambda: self._fact(name))
 
-    def record(self, place: int) -> R:
-        """The record of one place, for whoever looks at one after another and keeps none of them."""
-        return self.records[place]
+    def _fact(self, name: str) -> Array:
+        of: Callable[[Any], Any] = FACTS[name]
+        found = [of(record) for record in self.records]
+        return _objects(found) if found else np.zeros(0, bool)
 
     def _told(self, field: str, name: str) -> Floats:
-        key = f"{field}.{name}"
-        if key not in self._columns and self.part_of is not None:
-            whole, places = self.part_of
-            self._columns[key] = whole._told(field, name)[places]
-        elif key not in self._columns:
+        def made() -> Floats:
             told = self[field].tolist()
-            self._columns[key] = amounts([of.get(name) if isinstance(of, dict) else None for of in told])
-        return self._columns[key]
+            return amounts([of.get(name) if isinstance(of, dict) else None for of in told])
+
+        return self._once(f"{field}.{name}", lambda whole: whole._told(field, name), made)
 
     def where(self, mask: NDArray[np.bool_]) -> "Table[R]":
         """Those of the mask. Raises ValueError for a mask of another table: it has another length."""
@@ -181,9 +179,6 @@ class Table(Generic[R]):
         return dict(self.kept)
 
     def _column(self, name: str) -> Array:
-        if self.part_of is not None:
-            whole, places = self.part_of
-            return np.asarray(whole[name][places])
         values: Sequence[Any] = list(map(attrgetter(name), self.records))
         kinds = _kinds(self.kind)[name]
         if kinds == {bool}:

@@ -56,7 +56,7 @@ def seen_in(table: Table[Exchange]) -> dict[str, dict[str, str]]:
         for name, detail in map(split, notes):
             seen.setdefault(name, {}).setdefault(id, detail)
     for place in np.flatnonzero(suspects(table)).tolist():
-        exchange = table.record(place)
+        exchange = table.records[place]
         for name, detail in oddities(exchange).items():
             seen.setdefault(name, {})[exchange.id] = detail
     return seen

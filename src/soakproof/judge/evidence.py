@@ -158,22 +158,22 @@ class Evidence:
     def _tables(self) -> dict[type, Table[Any]]:
         return {}
 
-    @cached_property
+    @property
     def exchange_table(self) -> Table[Exchange]:
         """The exchanges as columns."""
         return self._table(Exchange)
 
-    @cached_property
+    @property
     def opened_table(self) -> Table[Opened]:
         """The requests as they were opened, as columns."""
         return self._table(Opened)
 
-    @cached_property
+    @property
     def check_table(self) -> Table[Check]:
         """The checks as columns."""
         return self._table(Check)
 
-    @cached_property
+    @property
     def iteration_table(self) -> Table[Iteration]:
         """The iterations as columns."""
         return self._table(Iteration)

@@ -25,8 +25,8 @@ def lent(table: Table[Exchange]) -> list[Lent]:
     thinking = np.flatnonzero(table.fact("reasoning_chars") >= PIECE).tolist()
     if not thinking or len(thinking) > SELDOM * table.fact("has_text").sum():
         return []
-    owners = _owners(table, {reader: _pieces(table.record(reader)) for reader in thinking})
-    return [Lent(table.record(n), table.record(owners[n])) for n in thinking if n in owners]
+    owners = _owners(table, {reader: _pieces(table.records[reader]) for reader in thinking})
+    return [Lent(table.records[n], table.records[owners[n]]) for n in thinking if n in owners]
 
 
 def _pieces(reader: Exchange) -> list[str]:
@@ -43,7 +43,7 @@ def _owners(table: Table[Exchange], pieces: Mapping[int, Sequence[str]]) -> dict
     for owner in reversed(np.flatnonzero(table.fact("text_chars") >= PIECE).tolist()):
         if not waiting:
             break
-        text = table.record(owner).text
+        text = table.records[owner].text
         others = (r for r in waiting if sent[owner] <= done[r] and prompt[owner] != prompt[r])
         readers = [r for r in others if any(piece in text for piece in pieces[r])]
         found |= dict.fromkeys(readers, owner)

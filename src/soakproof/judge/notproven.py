@@ -8,6 +8,7 @@ import numpy as np
 from soakproof.columns import Array
 from soakproof.judge.evidence import Evidence
 from soakproof.judge.naming import forms
+from soakproof.judge.slotwork import planned_phase
 from soakproof.judge.statistics import INFERENCE_FROM
 from soakproof.judge.telling import length
 from soakproof.judge.trend import LEAK_FROM_S
@@ -122,8 +123,7 @@ def _most_at_once(starts: Array, ends: Array) -> int:
 def _cancels(evidence: Evidence) -> Iterator[str]:
     table = evidence.exchange_table
     was_cancelled = np.nan_to_num(table["cancelled_ns"]) != 0
-    planned = set(table["cancel_planned"][was_cancelled].tolist()) - {None, ""}
-    done = {plan.partition(":")[0].strip() for plan in planned}
+    done = {planned_phase(plan) for plan in table["cancel_planned"][was_cancelled].tolist() if plan}
     missing = [words for phase, words in _PHASES.items() if phase not in done]
     if not done:
         yield "No request was cancelled: a freed slot was not tested."

@@ -56,7 +56,7 @@ def _drawn(table: Table[Exchange]) -> Iterator[_Text]:
     long = table.fact("text_chars") >= 2 * WORDS - 1
     drawn = np.flatnonzero((table["temperature"] >= DRAWN_AT) & long)
     for place in drawn[np.argsort(table["done_ns"][drawn], kind="stable")].tolist():
-        words = table.record(place).text.split()
+        words = table.records[place].text.split()
         if len(words) >= WORDS:
             each = np.array([numbers.setdefault(word, len(numbers) + 1) for word in words], np.uint64)
             yield _Text(place, words, sliding_window_view(each, _BLOCK) @ _FACTORS)
@@ -70,10 +70,10 @@ def _first(table: Table[Exchange], text: _Text, blocks: _Blocks) -> Iterator[Sha
         if prompts[other] == prompts[text.place]:
             continue
         if other not in words:
-            words[other] = table.record(other).text.split()
+            words[other] = table.records[other].text.split()
         row = _row(text.words, int(at), words[other], place)
         if len(row) >= WORDS and len(set(row)) >= VARIED:
-            yield Shared(table.record(text.place), table.record(other), tuple(row))
+            yield Shared(table.records[text.place], table.records[other], tuple(row))
             return
 
 

@@ -94,12 +94,8 @@ def by_seed(requests: Table[R], seeds: Collection[int]) -> dict[int, R]:
     return {request.seed: request for request in requests.where(wanted).records}
 
 
-def planned_phase(exchange: Exchange) -> str:
-    """What a planned cancel is meant to hit, such as "prefill"; empty where none was planned."""
-    return _planned(exchange.cancel_planned)
-
-
-def _planned(cancel: str | None) -> str:
+def planned_phase(cancel: str | None) -> str:
+    """What a cancel that was planned so is meant to hit, such as "prefill"; empty where none was planned."""
     return (cancel or "").partition(":")[0].strip()
 
 
@@ -119,7 +115,7 @@ def phases_at_end(exchanges: Table[Exchange]) -> list[str]:
 def _phase(stream: bool, cancel: str | None, began: bool, outcome: str) -> str:
     if not stream:
         return "unstreamed"
-    if (planned := _planned(cancel)) in LATE_PHASES:
+    if (planned := planned_phase(cancel)) in LATE_PHASES:
         return planned
     return DECODE if began or outcome == "ok" else "prefill"
 

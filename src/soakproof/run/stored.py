@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soakproof.errors import SoakproofError, words
-from soakproof.records import decode_block
+from soakproof.run.decoding import Wrong, decoded
 
 Places = NDArray[np.int64]
 
@@ -31,8 +31,8 @@ class Stored:
                 lines = [self._line(file, place) for place in places[order].tolist()]
         except OSError as error:
             raise SoakproofError(f"{self.path} cannot be read again: {words(error)}") from error
-        records = decode_block(b"".join(lines))
-        if records is None or len(records) != len(lines):
+        records = decoded(b"".join(lines), 1)
+        if len(records) != len(lines) or any(isinstance(record, Wrong) for record in records):
             raise SoakproofError(f"{self.path} was changed while it was read")
         found: list[Any] = [None] * len(records)
         for place, record in zip(order.tolist(), records, strict=True):

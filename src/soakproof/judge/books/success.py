@@ -65,8 +65,7 @@ def _cancelled_elsewhen(table: Table[Exchange]) -> NDArray[np.bool_]:
 def _may_be_not_ok(table: Table[Exchange]) -> NDArray[np.bool_]:
     """Which are called ok and have not all that most answers have: `_not_ok` says of each."""
     status, is_cancelled = table["status"], ~np.isnan(table["cancelled_ns"])
-    failed = np.array([failure is not None for failure in table["failure"].tolist()], bool)
-    is_finished = np.array([reason is not None for reason in table["finish_reason"].tolist()], bool)
+    failed, is_finished = table.is_told("failure"), table.is_told("finish_reason")
     answered = (status >= 200) & (status < 300) & (is_finished | is_cancelled)
     never_began = is_cancelled & np.isnan(status)
     return np.asarray((table["outcome"] == "ok") & (failed | ~(answered | never_began)), bool)
